@@ -1,0 +1,1 @@
+//! Bytes to answers: stream decoders, the answer file, bounded logs.

@@ -1,0 +1,1 @@
+//! Run, judge, verdict and close put together.

@@ -1,0 +1,134 @@
+//! Whole files: temp file in the same folder, fsync, rename, fsync of the folder.
+#![allow(clippy::disallowed_methods, reason = "this is the module that the others are sent to")]
+
+use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+
+use fs_err as fs;
+use serde::Serialize;
+
+/// Replaces `path` by `bytes` so that a reader sees the old file or the new one, never a part of either.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let dir = parent(path)?;
+    let mut temp = tempfile::Builder::new()
+        .prefix(".tmp-")
+        .permissions(permissions())
+        .tempfile_in(dir)
+        .map_err(|e| named(e, "cannot create a file in", dir))?;
+    temp.write_all(bytes).map_err(|e| named(e, "cannot write", path))?;
+    temp.as_file().sync_all().map_err(|e| named(e, "cannot sync", path))?;
+    temp.persist(path).map_err(|e| named(e.error, "cannot write", path))?;
+    sync_dir(dir)
+}
+
+/// [`replace`] with `value` as indented JSON and a final newline.
+pub fn replace_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
+    let mut bytes = serde_json::to_vec_pretty(value).map_err(io::Error::other)?;
+    bytes.push(b'\n');
+    replace(path, &bytes)
+}
+
+/// Makes a finished temporary file visible under its final name, durable before this returns.
+///
+/// The caller has synced the contents of `temp`.
+pub fn publish(temp: &Path, path: &Path) -> io::Result<()> {
+    fs::rename(temp, path)?;
+    sync_dir(parent(path)?)
+}
+
+/// Opens a new file for writing; an existing one is an error.
+pub fn create_exclusive(path: &Path) -> io::Result<fs::File> {
+    fs::OpenOptions::new().write(true).create_new(true).open(path)
+}
+
+/// Makes a folder that did not exist before.
+pub fn create_dir_exclusive(path: &Path) -> io::Result<()> {
+    fs::create_dir(path)
+}
+
+/// Makes a folder and its missing parents.
+pub fn create_dir_all(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path)
+}
+
+/// Makes a folder that only its owner can enter.
+pub fn create_private_dir(path: &Path) -> io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|e| named(e, "cannot create", path))
+}
+
+/// Removes a folder and what is in it; an absent one is fine.
+pub fn remove_dir_all(path: &Path) -> io::Result<()> {
+    absent_is_fine(fs::remove_dir_all(path))
+}
+
+/// Removes a file; an absent one is fine.
+pub fn remove_if_exists(path: &Path) -> io::Result<()> {
+    absent_is_fine(fs::remove_file(path))
+}
+
+/// Copies `from` to `to` atomically.
+pub fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    replace(to, &fs::read(from)?)
+}
+
+/// Makes renames and creations inside `dir` durable.
+pub fn sync_dir(dir: &Path) -> io::Result<()> {
+    fs::File::open(dir)?.sync_all()
+}
+
+fn parent(path: &Path) -> io::Result<&Path> {
+    match path.parent() {
+        Some(dir) if dir.as_os_str().is_empty() => Ok(Path::new(".")),
+        Some(dir) => Ok(dir),
+        None => Err(io::Error::other(format!("`{}` has no parent folder", path.display()))),
+    }
+}
+
+fn permissions() -> std::fs::Permissions {
+    use std::os::unix::fs::PermissionsExt;
+    // The process umask still applies.
+    std::fs::Permissions::from_mode(0o644)
+}
+
+fn absent_is_fine(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+fn named(error: io::Error, what: &str, path: &Path) -> io::Error {
+    io::Error::new(error.kind(), format!("{what} `{}`: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replace_leaves_no_temporary_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.json");
+        replace_json(&path, &serde_json::json!({"a": 1})).unwrap();
+        replace_json(&path, &serde_json::json!({"a": 2})).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{\n  \"a\": 2\n}\n");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_refused_replace_names_the_path_and_keeps_the_old_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("gone/a.json");
+        let error = replace(&path, b"x").unwrap_err().to_string();
+        assert!(error.contains("gone"), "{error}");
+    }
+
+    #[test]
+    fn an_existing_file_is_not_created_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        create_exclusive(&path).unwrap();
+        assert_eq!(create_exclusive(&path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    }
+}

@@ -1,0 +1,15 @@
+//! The only writers of files.
+//!
+//! Whole files are replaced atomically ([`replace`]), logs grow line by line ([`AppendLog`]), a session is owned
+//! through a kernel lock ([`OwnerLock`]). Every error names the path. Nothing here knows what a file means.
+
+mod append;
+mod atomic;
+mod lock;
+
+pub use append::AppendLog;
+pub use atomic::{
+    copy_file, create_dir_all, create_dir_exclusive, create_exclusive, create_private_dir, publish, remove_dir_all,
+    remove_if_exists, replace, replace_json, sync_dir,
+};
+pub use lock::{LockState, OwnerLock};

@@ -1,0 +1,1 @@
+//! The only calls of git.

@@ -1,0 +1,1 @@
+//! Who judges what, in which order and under which alias; judge prompts; ballots.

@@ -1,0 +1,49 @@
+//! `team`: a blind panel of models, from one prompt to a verdict.
+//!
+//! The modules in the order in which data flows; each imports only from the ones above its group.
+//!
+//! | Layer | Module | Owns |
+//! | --- | --- | --- |
+//! | 0 | [`error`] [`ids`] [`fs`] [`git`] [`secrets`] [`prompts`] | errors with kind, exit code and hints; newtypes; the only file writers; the only git calls; redaction; embedded templates |
+//! | 1 | [`config`] [`session`] | layered settings and model resolution; the folder: layout, manifest, events, status, meta, lock |
+//! | 2 | [`slots`] [`capture`] [`isolation`] | what can answer; bytes to answers; what a process may see |
+//! | 3 | [`runner`] | N slots at once: dispatcher, executor, limits, signals, processes |
+//! | 4 | [`judging`] | assignment, prompts, ballots |
+//! | 5 | [`verdict`] | tally, statistics, rendering |
+//! | 6 | [`engine`] [`report`] | run, judge, verdict and close put together; what is shown while they go on |
+//! | 8 | [`cli`] | the command line: one file per command |
+//!
+//! # Who writes which file of a session
+//!
+//! | File | Writer |
+//! | --- | --- |
+//! | `session-meta.json` `input.md` `manifest.json` `status.json` `events.jsonl` `.lock` `.requests/` | [`session`] |
+//! | `response-NN.md` `errors/NN.log` `errors/NN.partial.md` | [`capture`] |
+//! | `work/NN/` | the slot's own program |
+//! | `judging*/prompt-NN.md` `judging*/votes.json` | [`judging`] |
+//! | `verdict.json` `verdict.md` | [`verdict`] |
+
+pub mod error;
+pub mod fs;
+pub mod git;
+pub mod ids;
+pub mod prompts;
+pub mod secrets;
+
+pub mod config;
+pub mod session;
+
+pub mod capture;
+pub mod isolation;
+pub mod slots;
+
+pub mod runner;
+
+pub mod judging;
+
+pub mod verdict;
+
+pub mod engine;
+pub mod report;
+
+pub mod cli;

@@ -1,0 +1,1 @@
+//! N slots at once: dispatcher, executor, limits, signals, processes.

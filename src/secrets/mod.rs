@@ -1,0 +1,1 @@
+//! Keeps secrets and names out of everything that is written or shown.

@@ -1,0 +1,11 @@
+//! The life of one slot: its states, why it ended, and what it reports while it lives.
+//!
+//! Everything here is data and pure functions; drivers, capture and runner all speak in these terms.
+
+mod outcome;
+mod reason;
+mod state;
+
+pub use outcome::{Activity, Output, StopReason, StreamEnd, TypedError, Usage};
+pub use reason::Reason;
+pub use state::{SlotMove, SlotState, TransitionError, transition};

@@ -1,0 +1,119 @@
+//! What drivers and decoders report about an attempt, before anybody judges it.
+
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+use super::Reason;
+
+/// Where a driver's text and news go.
+///
+/// A failed `text` is an error of that slot's file; the driver passes it on unchanged and stops.
+pub trait Output: Send {
+    /// A piece of the answer, in order.
+    fn text(&mut self, piece: &[u8]) -> io::Result<()>;
+    /// What the slot is doing now.
+    fn activity(&mut self, activity: Activity);
+    /// Bytes came in, whatever they mean: the sign of life that an idle limit looks at.
+    fn received(&mut self, bytes: usize);
+}
+
+/// What a slot is doing, for people; never text of the answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Activity {
+    /// Waits for its turn, a limiter or a server.
+    Queued,
+    /// Connected or started, nothing has come yet.
+    Waiting,
+    /// Reasons without answer text.
+    Thinking,
+    /// Writes the answer.
+    Answering,
+    /// Uses a tool of this name.
+    Tool(String),
+    /// Is tried again after an error, `attempt` of `of` (0 = unknown).
+    Retry {
+        /// Which retry this is, from 1.
+        attempt: u32,
+        /// How many there are at most.
+        of: u32,
+        /// Seconds until it starts.
+        in_seconds: u64,
+        /// Why, short and without names.
+        why: String,
+    },
+}
+
+impl std::fmt::Display for Activity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Queued => f.write_str("queued"),
+            Self::Waiting => f.write_str("waiting"),
+            Self::Thinking => f.write_str("thinking"),
+            Self::Answering => f.write_str("answering"),
+            Self::Tool(name) => write!(f, "tool {name}"),
+            Self::Retry { attempt, of: 0, in_seconds, why } => write!(f, "retry {attempt} in {in_seconds}s ({why})"),
+            Self::Retry { attempt, of, in_seconds, why } => {
+                write!(f, "retry {attempt}/{of} in {in_seconds}s ({why})")
+            }
+        }
+    }
+}
+
+/// Tokens as the model's own side reported them; what was not reported stays unknown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Usage {
+    /// Tokens of the prompt, cached ones included.
+    pub input_tokens: Option<u64>,
+    /// Tokens of the prompt that were read from a cache.
+    pub cached_input_tokens: Option<u64>,
+    /// Tokens of the output, reasoning included.
+    pub output_tokens: Option<u64>,
+    /// Tokens spent on reasoning.
+    pub reasoning_tokens: Option<u64>,
+}
+
+/// An error that the stream, the provider or the system stated in its own words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypedError {
+    /// Its class.
+    pub reason: Reason,
+    /// The other side's words, unredacted; whoever writes or shows them redacts first.
+    pub detail: String,
+}
+
+impl TypedError {
+    /// An error of class `reason` in the words `detail`.
+    pub fn new(reason: Reason, detail: impl Into<String>) -> Self {
+        Self { reason, detail: detail.into() }
+    }
+}
+
+/// Why the model stopped writing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopReason {
+    /// It was done.
+    Done,
+    /// A length limit cut it.
+    Length,
+    /// It declined, or a safety filter stopped it.
+    Refused,
+}
+
+/// What a finished stream said about the answer besides its text.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StreamEnd {
+    /// The error that it ended with.
+    pub error: Option<TypedError>,
+    /// Why the model stopped; `None` when the format has a terminal event and it never came.
+    pub stop: Option<StopReason>,
+    /// Tokens, where reported.
+    pub usage: Option<Usage>,
+    /// Cost in US dollars, where the stream itself reported it.
+    pub cost_usd: Option<f64>,
+    /// The program's own name of the conversation.
+    pub conversation: Option<String>,
+    /// Settings that the other side refused and that were left out.
+    pub dropped_settings: Vec<String>,
+}

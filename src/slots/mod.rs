@@ -1,0 +1,1 @@
+//! What can answer: agent command lines, model APIs, the managed local model, recordings.

@@ -1,0 +1,1 @@
+//! From ballots to a verdict: tally, statistics, rendering.
