@@ -1,2 +1,30 @@
-//! stub
+//! The session folder: where everything about one run lives, and the truth about it.
+//!
+//! Owns `session-meta.json`, `task.md`, `input.md`, `manifest.json`, `status.json`, `events.jsonl`, `.lock` and
+//! `.requests/`. An owner holds a [`Session`] (and a [`PanelFolder`] for each round of votes); everybody else looks
+//! through a [`View`], which writes nothing. No text that names a model is written here but the manifest.
+
+mod catalogue;
+mod error;
+mod events;
+mod layout;
+mod manifest;
+mod meta;
+mod owner;
+mod panel;
+mod read;
+pub mod requests;
 pub mod slot;
+mod status;
+#[cfg(test)]
+pub(crate) mod testing;
+
+pub use catalogue::{Catalogue, View};
+pub use error::SessionError;
+pub use events::{Event, EventLog, History, Parent, Record, SlotEnd, SlotError};
+pub use layout::{Layout, Round};
+pub use manifest::{Manifest, Member};
+pub use meta::{Artifact, EventsSeal, Meta, Phase, SessionKind, SessionState};
+pub use owner::{NewSession, Session};
+pub use panel::{NewPanel, PanelFolder};
+pub use status::{Live, SlotStatus, Status};

@@ -1,0 +1,180 @@
+//! Finding and looking at sessions without acting on them. Writes nothing, creates nothing.
+
+use std::path::{Path, PathBuf};
+
+use fs_err as fs;
+
+use super::SessionError;
+use super::layout::{Layout, Round};
+use super::meta::{Meta, SessionState};
+use super::status::Status;
+use crate::fs::{LockState, OwnerLock};
+
+/// A session as it stands, for showing.
+#[derive(Debug, Clone)]
+pub struct View {
+    /// Where it is.
+    pub layout: Layout,
+    /// What it is.
+    pub meta: Meta,
+    /// The state of its slots; what has no living owner is shown as interrupted and lost.
+    pub status: Status,
+    /// The newest round of votes, where there is one.
+    pub round: Option<(Round, Status)>,
+    /// The living owner, in words.
+    pub owner: Option<String>,
+}
+
+impl View {
+    /// Reads a session.
+    pub fn read(layout: Layout) -> Result<Self, SessionError> {
+        let owner = match OwnerLock::probe(&layout.lock())? {
+            LockState::Free => None,
+            LockState::Held(owner) => Some(owner),
+        };
+        let meta = Meta::read(&layout.meta())?;
+        let settle = |status: Status| if owner.is_some() { status } else { status.without_owner() };
+        let status = settle(Status::read(&layout.status())?);
+        let round = layout.rounds().pop();
+        let round = match round {
+            Some(round) => Status::read(&layout.round(round).status()).ok().map(|status| (round, settle(status))),
+            None => None,
+        };
+        Ok(Self { layout, meta, status, round, owner })
+    }
+
+    /// How the session stands.
+    #[must_use]
+    pub const fn state(&self) -> SessionState {
+        self.status.state
+    }
+}
+
+/// The sessions below one folder.
+#[derive(Debug, Clone)]
+pub struct Catalogue {
+    base: PathBuf,
+}
+
+impl Catalogue {
+    /// The sessions in `base`, which need not exist.
+    pub fn new(base: impl Into<PathBuf>) -> Self {
+        Self { base: base.into() }
+    }
+
+    /// Every session, oldest first; of equal times by id. Folders that are no sessions are left out.
+    pub fn list(&self) -> Result<Vec<(Layout, Meta)>, SessionError> {
+        let mut sessions: Vec<(Layout, Meta)> = self
+            .folders()?
+            .into_iter()
+            .filter_map(|layout| {
+                let meta = Meta::read(&layout.meta()).inspect_err(|error| tracing::warn!("left out: {error}")).ok()?;
+                Some((layout, meta))
+            })
+            .collect();
+        sessions.sort_by(|(_, a), (_, b)| (a.started_at, &a.session_id).cmp(&(b.started_at, &b.session_id)));
+        Ok(sessions)
+    }
+
+    /// The session that `reference` names: a path, an id, an unambiguous start of one, or `latest`.
+    pub fn find(&self, reference: &str) -> Result<Layout, SessionError> {
+        let not_found = || SessionError::NotFound { reference: reference.to_owned(), base: self.base.clone() };
+        if reference.contains('/') || reference == "." {
+            return is_session(Path::new(reference)).ok_or_else(not_found);
+        }
+        if reference == "latest" {
+            return self.list()?.pop().map(|(layout, _)| layout).ok_or_else(not_found);
+        }
+        let mut found: Vec<Layout> =
+            self.folders()?.into_iter().filter(|layout| layout.name().starts_with(reference)).collect();
+        if let Some(exact) = found.iter().position(|layout| layout.name() == reference) {
+            return Ok(found.swap_remove(exact));
+        }
+        match found.len() {
+            0 => is_session(Path::new(reference)).ok_or_else(not_found),
+            1 => Ok(found.remove(0)),
+            _ => {
+                let mut candidates: Vec<String> = found.iter().map(|layout| format!("`{}`", layout.name())).collect();
+                candidates.sort();
+                Err(SessionError::Ambiguous { reference: reference.to_owned(), candidates })
+            }
+        }
+    }
+
+    fn folders(&self) -> Result<Vec<Layout>, SessionError> {
+        let entries = match fs::read_dir(&self.base) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error.into()),
+        };
+        Ok(entries.filter_map(|entry| is_session(&entry.ok()?.path())).collect())
+    }
+}
+
+fn is_session(path: &Path) -> Option<Layout> {
+    let path = fs::canonicalize(path).ok()?;
+    let layout = Layout::new(path);
+    layout.meta().is_file().then_some(layout)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use jiff::Timestamp;
+
+    use super::super::testing::model;
+    use super::super::{NewSession, Session, SessionKind};
+    use super::*;
+
+    fn make(base: &Path, title: &str, second: i64) -> String {
+        let new = NewSession {
+            base,
+            kind: SessionKind::Team,
+            title,
+            input: b"x",
+            task: None,
+            models: vec![model("a")],
+            isolation: "none".to_owned(),
+            prompts: BTreeMap::new(),
+        };
+        let session = Session::create(new, Timestamp::from_second(second).unwrap(), &mut rand::rng()).unwrap();
+        session.id().to_owned()
+    }
+
+    #[test]
+    fn a_session_is_found_by_path_id_prefix_and_latest() {
+        let dir = tempfile::tempdir().unwrap();
+        let old = make(dir.path(), "old", 1);
+        let new = make(dir.path(), "new", 2);
+        let catalogue = Catalogue::new(dir.path());
+        let path = dir.path().join(&old);
+        assert_eq!(catalogue.find(path.to_str().unwrap()).unwrap().name(), old);
+        assert_eq!(catalogue.find(&old).unwrap().name(), old);
+        assert_eq!(catalogue.find("team-n").unwrap().name(), new);
+        assert_eq!(catalogue.find("latest").unwrap().name(), new);
+        assert!(matches!(catalogue.find("team-"), Err(SessionError::Ambiguous { .. })));
+        assert!(matches!(catalogue.find("nope"), Err(SessionError::NotFound { .. })));
+        let ids: Vec<String> = catalogue.list().unwrap().into_iter().map(|(_, meta)| meta.session_id).collect();
+        assert_eq!(ids, [old, new]);
+    }
+
+    #[test]
+    fn looking_for_sessions_creates_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().join("none");
+        let catalogue = Catalogue::new(&base);
+        assert!(catalogue.list().unwrap().is_empty());
+        assert!(catalogue.find("latest").is_err());
+        assert!(!base.exists());
+    }
+
+    #[test]
+    fn a_session_whose_owner_is_gone_is_shown_as_interrupted() {
+        let dir = tempfile::tempdir().unwrap();
+        let id = make(dir.path(), "x", 1);
+        let view = View::read(Catalogue::new(dir.path()).find(&id).unwrap()).unwrap();
+        assert_eq!(view.state(), SessionState::Interrupted);
+        assert_eq!(view.owner, None);
+    }
+}

@@ -1,0 +1,123 @@
+//! What can go wrong with a session folder.
+
+use std::path::PathBuf;
+
+use super::slot::TransitionError;
+use crate::error::{Error, ErrorKind};
+use crate::ids::SlotId;
+
+/// A session folder cannot be used as asked.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The operating system refused.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// A file of the session is not there.
+    #[error("`{}` is missing", .0.display())]
+    Missing(PathBuf),
+    /// A file of the session cannot be read as what it should be.
+    #[error("`{}` cannot be read: {why}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong and where.
+        why: String,
+    },
+    /// A file was written by a newer program.
+    #[error("`{}` has format version {found}; this program knows up to {known}", path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The newest version known here.
+        known: u32,
+    },
+    /// The record's chain of hashes does not hold.
+    #[error("`{}` line {line}: {why}", path.display())]
+    Chain {
+        /// The record.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What does not match.
+        why: String,
+    },
+    /// Another process owns the session.
+    #[error("`{session}` is owned by {owner}")]
+    Owned {
+        /// The session.
+        session: String,
+        /// Who owns it.
+        owner: String,
+    },
+    /// The folder already holds a session.
+    #[error("`{}` already holds a session", .0.display())]
+    Exists(PathBuf),
+    /// No session has this name.
+    #[error("no session `{reference}` under `{}`", base.display())]
+    NotFound {
+        /// What was asked for.
+        reference: String,
+        /// Where it was looked for.
+        base: PathBuf,
+    },
+    /// More than one session has this prefix.
+    #[error("`{reference}` could be any of {}", candidates.join(", "))]
+    Ambiguous {
+        /// What was asked for.
+        reference: String,
+        /// What it could be.
+        candidates: Vec<String>,
+    },
+    /// The session has no such slot.
+    #[error("session `{session}` has no slot `{slot}`")]
+    NoSlot {
+        /// The session.
+        session: String,
+        /// The slot.
+        slot: SlotId,
+    },
+    /// A slot's life has no such move.
+    #[error("slot {slot}: {source}")]
+    Transition {
+        /// The slot.
+        slot: SlotId,
+        /// The move.
+        source: TransitionError,
+    },
+    /// The session's folder went away while it was in use.
+    #[error("the session's folder `{}` was removed or replaced while it was in use", .0.display())]
+    Gone(PathBuf),
+}
+
+impl From<SessionError> for Error {
+    fn from(error: SessionError) -> Self {
+        let (kind, hint) = match &error {
+            SessionError::Io(_) | SessionError::Gone(_) => (ErrorKind::Io, None),
+            SessionError::Missing(_) | SessionError::Malformed { .. } | SessionError::Newer { .. } => {
+                (ErrorKind::Integrity, None)
+            }
+            SessionError::Chain { .. } => {
+                (ErrorKind::Integrity, Some("the record was changed after it was written; do not rely on it"))
+            }
+            SessionError::Owned { .. } => (ErrorKind::Owned, Some("wait for it, or stop it with `team cancel`")),
+            SessionError::Exists(_) => (ErrorKind::Usage, Some("name another folder; nothing was changed")),
+            SessionError::NotFound { .. } => (ErrorKind::NotFound, Some("`team list` shows the sessions there are")),
+            SessionError::Ambiguous { .. } => (ErrorKind::Usage, Some("write more of the name")),
+            SessionError::NoSlot { .. } => (ErrorKind::NotFound, Some("`team status` shows the slots there are")),
+            SessionError::Transition { .. } => (ErrorKind::Internal, None),
+        };
+        // A newer format is no broken one: the way out is a newer program.
+        let (kind, hint) = match &error {
+            SessionError::Newer { .. } => (ErrorKind::Usage, Some("use a newer `team`")),
+            _ => (kind, hint),
+        };
+        let text = error.to_string();
+        let made = Self::new(kind, text);
+        match hint {
+            Some(hint) => made.hint(hint),
+            None => made,
+        }
+    }
+}

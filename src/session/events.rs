@@ -1,0 +1,409 @@
+//! `events.jsonl`: the append-only, hash-chained record, the truth about a session's life. Owner: [`super`].
+//!
+//! Each line carries the SHA-256 of the previous line's bytes without its newline. No event names a model: texts in
+//! it went through the mask before they came here.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use fs_err as fs;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::layout::Round;
+use super::meta::{Phase, SessionKind, SessionState};
+use super::slot::{Reason, SlotState, Usage};
+use super::{SessionError, read};
+use crate::fs::AppendLog;
+use crate::ids::{FormatVersion, Sha256Hash, SlotId};
+
+/// One line of the record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The line's number, from 1.
+    pub seq: u64,
+    /// The hash of the previous line; absent in the first.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub prev: Option<Sha256Hash>,
+    /// When it happened.
+    pub at: Timestamp,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// Something that happened in a session or in a round of votes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Event {
+    /// The folder was made; always the first line.
+    Created {
+        /// The version of this format.
+        version: FormatVersion,
+        /// The version of the program.
+        tool: String,
+        /// What kind of session this is.
+        kind: SessionKind,
+        /// The ids of the panel.
+        slots: Vec<SlotId>,
+        /// The hash of `input.md`; absent in a round.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        input: Option<Sha256Hash>,
+        /// The hash of `manifest.json`, whose nonce hides it.
+        manifest: Sha256Hash,
+        /// In a round: its number and the head of the session's record when it was opened.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        parent: Option<Parent>,
+        /// What keeps slots apart, as found by the self-test.
+        isolation: String,
+        /// The hash of each template that was used.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+        prompts: BTreeMap<String, Sha256Hash>,
+    },
+    /// A phase began.
+    PhaseStarted {
+        /// Which.
+        phase: Phase,
+    },
+    /// An attempt of a slot began.
+    SlotStarted {
+        /// The slot.
+        slot: SlotId,
+        /// The attempt, from 1.
+        attempt: u32,
+    },
+    /// A request of a slot is made again after an error.
+    SlotRetry {
+        /// The slot.
+        slot: SlotId,
+        /// What went wrong and when it goes on, without names.
+        why: String,
+    },
+    /// An attempt of a slot ended. There is exactly one for each start.
+    SlotEnded {
+        /// The slot.
+        slot: SlotId,
+        /// The end.
+        #[serde(flatten)]
+        end: Box<SlotEnd>,
+    },
+    /// Somebody asked for a stop of everything (`slots` empty) or of some slots.
+    StopRequested {
+        /// What asked: `interrupt`, `terminate`, `cancel`, `deadline`.
+        cause: String,
+        /// Which slots; empty for all.
+        slots: Vec<SlotId>,
+    },
+    /// A round of votes began.
+    RoundOpened {
+        /// Its number.
+        round: Round,
+    },
+    /// A round of votes ended.
+    RoundClosed {
+        /// Its number.
+        round: Round,
+        /// How many lines its record has.
+        events: u64,
+        /// The hash of its last line.
+        head: Sha256Hash,
+    },
+    /// The prompt of a judge was written.
+    PromptWritten {
+        /// The judge.
+        judge: SlotId,
+        /// The hash of the file.
+        sha256: Sha256Hash,
+    },
+    /// A judge's answer was read for votes.
+    Ballot {
+        /// The judge.
+        judge: SlotId,
+        /// The hash of the answer that it was read from.
+        response: Sha256Hash,
+        /// How many votes it holds.
+        votes: u32,
+        /// How many it should hold and does not.
+        missing: u32,
+    },
+    /// The verdict was published.
+    Verdict {
+        /// The hash of `votes.json`; absent in the copy at the session's top.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        votes: Option<Sha256Hash>,
+        /// The hash of `verdict.json`.
+        verdict_json: Sha256Hash,
+        /// The hash of `verdict.md`.
+        verdict_md: Sha256Hash,
+    },
+    /// A person looked at the names.
+    Revealed,
+    /// A closed session goes on: judged again or resumed.
+    Reopened {
+        /// Why: `judge`, `resume`, `reveal`.
+        why: String,
+    },
+    /// The session or round ended.
+    Closed {
+        /// How.
+        state: SessionState,
+    },
+}
+
+/// What ties a round's record to its session's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Parent {
+    /// The round's number.
+    pub round: Round,
+    /// The head of the session's record when the round was opened.
+    pub head: Sha256Hash,
+}
+
+/// How an attempt of a slot ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SlotEnd {
+    /// The attempt, from 1.
+    pub attempt: u32,
+    /// The state.
+    pub state: SlotState,
+    /// The program's exit code.
+    pub exit_code: Option<i32>,
+    /// The signal that ended the program.
+    pub signal: Option<i32>,
+    /// The size of the complete answer in bytes.
+    pub output_size: Option<u64>,
+    /// The hash of the complete answer.
+    pub sha256: Option<Sha256Hash>,
+    /// Whether the answer was cut by a length limit and accepted all the same.
+    pub truncated: bool,
+    /// Tokens, where reported.
+    pub usage: Option<Usage>,
+    /// Settings that the other side refused and that were left out.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub dropped_settings: Vec<String>,
+    /// What went wrong, for everything but COMPLETED.
+    pub error: Option<SlotError>,
+}
+
+/// Why a slot has no answer, in words for a person. Names are placeholders, secrets are redacted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SlotError {
+    /// The reason.
+    pub reason: Reason,
+    /// The details.
+    pub detail: String,
+    /// What to do about it.
+    pub next_step: String,
+    /// The log, relative to the folder; only if the file exists.
+    pub error_log_path: Option<String>,
+    /// Start and end of what the slot printed.
+    pub stdout_snippet: Option<String>,
+    /// Start and end of its standard error.
+    pub stderr_snippet: Option<String>,
+}
+
+/// The record as it is written.
+#[derive(Debug)]
+pub struct EventLog {
+    log: AppendLog,
+    head: Option<Sha256Hash>,
+    count: u64,
+    last: Option<Timestamp>,
+}
+
+impl EventLog {
+    /// Starts a new record.
+    pub fn create(path: &Path) -> Result<Self, SessionError> {
+        Ok(Self { log: AppendLog::create(path)?, head: None, count: 0, last: None })
+    }
+
+    /// Goes on with a record that was read and checked; a torn last line is cut off.
+    pub fn resume(path: &Path, history: &History) -> Result<Self, SessionError> {
+        Ok(Self {
+            log: AppendLog::resume(path, history.length)?,
+            head: Some(history.head),
+            count: history.records.len() as u64,
+            last: history.records.last().map(|record| record.at),
+        })
+    }
+
+    /// Appends `event`; gives back the record as written.
+    ///
+    /// A clock that was set back does not reorder the record: a time is never before the previous one's.
+    pub fn append(&mut self, event: Event, now: Timestamp) -> Result<Record, SessionError> {
+        let at = self.last.map_or(now, |last| last.max(now));
+        let record = Record { seq: self.count + 1, prev: self.head, at, event };
+        let line = serde_json::to_vec(&record).map_err(std::io::Error::other)?;
+        self.log.append(&line)?;
+        self.head = Some(Sha256Hash::of(&line));
+        self.count += 1;
+        self.last = Some(at);
+        Ok(record)
+    }
+
+    /// Makes the record so far durable.
+    pub fn sync(&self) -> Result<(), SessionError> {
+        Ok(self.log.sync()?)
+    }
+
+    /// The hash of the last line.
+    #[must_use]
+    pub const fn head(&self) -> Option<Sha256Hash> {
+        self.head
+    }
+
+    /// How many lines there are.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+}
+
+/// A record that was read, its chain checked.
+#[derive(Debug, Clone)]
+pub struct History {
+    /// The lines, never empty.
+    pub records: Vec<Record>,
+    /// The hash of the last whole line.
+    pub head: Sha256Hash,
+    /// The bytes up to the end of the last whole line.
+    pub length: u64,
+    /// Whether a torn last line follows.
+    pub torn: bool,
+}
+
+impl History {
+    /// Reads a record and checks its chain. A torn last line is accepted only before the closing event.
+    pub fn read(path: &Path) -> Result<Self, SessionError> {
+        let bytes = fs::read(path).map_err(|source| match source.kind() {
+            std::io::ErrorKind::NotFound => SessionError::Missing(path.to_owned()),
+            _ => SessionError::Io(source),
+        })?;
+        Self::parse(path, &bytes)
+    }
+
+    fn parse(path: &Path, bytes: &[u8]) -> Result<Self, SessionError> {
+        let chain = |line: usize, why: String| SessionError::Chain { path: path.to_owned(), line, why };
+        let mut records: Vec<Record> = Vec::new();
+        let mut head: Option<Sha256Hash> = None;
+        let mut length = 0_usize;
+        let mut torn = false;
+        for (index, line) in bytes.split_inclusive(|b| *b == b'\n').enumerate() {
+            let number = index + 1;
+            let Some(line) = line.strip_suffix(b"\n") else {
+                let closed = records.last().is_some_and(|r| matches!(r.event, Event::Closed { .. }));
+                if closed {
+                    return Err(chain(number, "an unfinished line follows the closing event".to_owned()));
+                }
+                torn = true;
+                break;
+            };
+            let record: Record = serde_json::from_slice(line).map_err(|e| chain(number, e.to_string()))?;
+            if record.seq != number as u64 {
+                return Err(chain(number, format!("`seq` is {}, expected {number}", record.seq)));
+            }
+            if record.prev != head {
+                return Err(chain(number, "`prev` is not the hash of the line before".to_owned()));
+            }
+            if index == 0 {
+                let Event::Created { version, .. } = &record.event else {
+                    return Err(chain(1, "the first event is not `created`".to_owned()));
+                };
+                read::check_version(path, Some(*version))?;
+            }
+            head = Some(Sha256Hash::of(line));
+            length += line.len() + 1;
+            records.push(record);
+        }
+        match head {
+            Some(head) => Ok(Self { records, head, length: length as u64, torn }),
+            None => Err(chain(1, "the record is empty".to_owned())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn created() -> Event {
+        Event::Created {
+            version: FormatVersion::CURRENT,
+            tool: "0".to_owned(),
+            kind: SessionKind::Team,
+            slots: SlotId::panel(2).collect(),
+            input: Some(Sha256Hash::of(b"")),
+            manifest: Sha256Hash::of(b"m"),
+            parent: None,
+            isolation: "none".to_owned(),
+            prompts: BTreeMap::new(),
+        }
+    }
+
+    fn log_of_three(dir: &Path) -> std::path::PathBuf {
+        let path = dir.join("events.jsonl");
+        let mut log = EventLog::create(&path).unwrap();
+        log.append(created(), Timestamp::UNIX_EPOCH).unwrap();
+        log.append(Event::PhaseStarted { phase: Phase::Run }, Timestamp::UNIX_EPOCH).unwrap();
+        log.append(Event::Closed { state: SessionState::Completed }, Timestamp::UNIX_EPOCH).unwrap();
+        path
+    }
+
+    #[test]
+    fn a_record_reads_back_as_it_was_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let history = History::read(&log_of_three(dir.path())).unwrap();
+        assert_eq!(history.records.len(), 3);
+        assert_eq!(history.records[0].event, created());
+        assert!(!history.torn);
+    }
+
+    #[test]
+    fn any_changed_removed_or_swapped_line_breaks_the_chain() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = log_of_three(dir.path());
+        let text = fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let changed = text.replacen("\"run\"", "\"judge\"", 1);
+        let removed = format!("{}\n{}\n", lines[0], lines[2]);
+        let swapped = format!("{}\n{}\n{}\n", lines[0], lines[2], lines[1]);
+        for bad in [changed, removed, swapped, String::new(), lines[1..].join("\n")] {
+            let error = History::parse(&path, bad.as_bytes()).unwrap_err();
+            assert!(matches!(error, SessionError::Chain { .. }), "{bad}\n{error}");
+        }
+    }
+
+    #[test]
+    fn a_torn_last_line_is_accepted_only_before_the_closing_event() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = log_of_three(dir.path());
+        let text = fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let open = format!("{}\n{}\n{{\"seq\":3", lines[0], lines[1]);
+        let history = History::parse(&path, open.as_bytes()).unwrap();
+        assert!(history.torn);
+        assert_eq!(history.records.len(), 2);
+        assert!(History::parse(&path, format!("{text}{{\"se").as_bytes()).is_err());
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_does_not_reorder_the_record() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut log = EventLog::create(&dir.path().join("e")).unwrap();
+        let later = Timestamp::from_second(100).unwrap();
+        log.append(created(), later).unwrap();
+        let record = log.append(Event::Revealed, Timestamp::UNIX_EPOCH).unwrap();
+        assert_eq!(record.at, later);
+    }
+
+    #[test]
+    fn a_newer_format_is_refused_by_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = log_of_three(dir.path());
+        let text = fs::read_to_string(&path).unwrap().replacen("\"version\":1", "\"version\":9", 1);
+        let error = History::parse(&path, text.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("format version 9"), "{error}");
+    }
+}

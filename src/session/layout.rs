@@ -1,0 +1,187 @@
+//! Where each file of a session folder is. Paths only; nothing is read or made here.
+
+use std::path::{Path, PathBuf};
+
+use crate::ids::SlotId;
+
+/// The paths of one panel's folder: a session, or one of its rounds of votes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    root: PathBuf,
+}
+
+impl Layout {
+    /// The layout below `root`.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// The folder itself.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The last part of the folder's path.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// `session-meta.json`: what this session is and how it ended.
+    #[must_use]
+    pub fn meta(&self) -> PathBuf {
+        self.root.join("session-meta.json")
+    }
+
+    /// `input.md`: the prompt that every slot receives.
+    #[must_use]
+    pub fn input(&self) -> PathBuf {
+        self.root.join("input.md")
+    }
+
+    /// `manifest.json`: the only file that says who is who.
+    #[must_use]
+    pub fn manifest(&self) -> PathBuf {
+        self.root.join("manifest.json")
+    }
+
+    /// `status.json`: the state of each slot.
+    #[must_use]
+    pub fn status(&self) -> PathBuf {
+        self.root.join("status.json")
+    }
+
+    /// `events.jsonl`: the record.
+    #[must_use]
+    pub fn events(&self) -> PathBuf {
+        self.root.join("events.jsonl")
+    }
+
+    /// `work/`: the parent of the slots' scratch folders.
+    #[must_use]
+    pub fn work(&self) -> PathBuf {
+        self.root.join("work")
+    }
+
+    /// `work/NN/`: one slot's scratch folder.
+    #[must_use]
+    pub fn work_of(&self, slot: SlotId) -> PathBuf {
+        self.work().join(slot.to_string())
+    }
+
+    /// `errors/`: logs of slots that failed.
+    #[must_use]
+    pub fn errors(&self) -> PathBuf {
+        self.root.join("errors")
+    }
+
+    /// `errors/NN.log`.
+    #[must_use]
+    pub fn error_log(&self, slot: SlotId) -> PathBuf {
+        self.errors().join(format!("{slot}.log"))
+    }
+
+    /// `errors/NN.partial.md`: what a slot had written before it failed.
+    #[must_use]
+    pub fn partial(&self, slot: SlotId) -> PathBuf {
+        self.errors().join(format!("{slot}.partial.md"))
+    }
+
+    /// `response-NN.md`: a complete answer.
+    #[must_use]
+    pub fn response(&self, slot: SlotId) -> PathBuf {
+        self.root.join(Self::response_name(slot))
+    }
+
+    /// The file name of a complete answer.
+    #[must_use]
+    pub fn response_name(slot: SlotId) -> String {
+        format!("response-{slot}.md")
+    }
+
+    /// `.response-NN.md.part`: an answer that is being written.
+    #[must_use]
+    pub fn response_part(&self, slot: SlotId) -> PathBuf {
+        self.root.join(format!(".response-{slot}.md.part"))
+    }
+
+    /// `prompt-NN.md`: the prompt of one judge (in a round).
+    #[must_use]
+    pub fn prompt(&self, judge: SlotId) -> PathBuf {
+        self.root.join(format!("prompt-{judge}.md"))
+    }
+
+    /// `votes.json`: the ballots of a round.
+    #[must_use]
+    pub fn votes(&self) -> PathBuf {
+        self.root.join("votes.json")
+    }
+
+    /// `verdict.json`.
+    #[must_use]
+    pub fn verdict_json(&self) -> PathBuf {
+        self.root.join("verdict.json")
+    }
+
+    /// `verdict.md`.
+    #[must_use]
+    pub fn verdict_md(&self) -> PathBuf {
+        self.root.join("verdict.md")
+    }
+
+    /// `.lock`: held by the living owner.
+    #[must_use]
+    pub fn lock(&self) -> PathBuf {
+        self.root.join(".lock")
+    }
+
+    /// `.requests/`: one file per request to a living owner.
+    #[must_use]
+    pub fn requests(&self) -> PathBuf {
+        self.root.join(".requests")
+    }
+
+    /// The folder of a round of votes: `judging/`, then `judging-2/`, `judging-3/`.
+    #[must_use]
+    pub fn round(&self, round: Round) -> Self {
+        Self::new(self.root.join(round.folder()))
+    }
+
+    /// The rounds that exist, in order.
+    #[must_use]
+    pub fn rounds(&self) -> Vec<Round> {
+        (1..).map(Round).take_while(|round| self.round(*round).root().is_dir()).collect()
+    }
+}
+
+/// The number of a round of votes, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct Round(pub u32);
+
+impl Round {
+    /// The name of its folder.
+    #[must_use]
+    pub fn folder(self) -> String {
+        if self.0 == 1 { "judging".to_owned() } else { format!("judging-{}", self.0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn later_rounds_have_folders_of_their_own() {
+        let layout = Layout::new("s");
+        assert_eq!(layout.round(Round(1)).verdict_md(), Path::new("s/judging/verdict.md"));
+        assert_eq!(layout.round(Round(3)).root(), Path::new("s/judging-3"));
+    }
+
+    #[test]
+    fn answers_are_named_by_anonymous_id() {
+        let id = SlotId::panel(3).nth(2).unwrap();
+        assert_eq!(Layout::new("s").response_part(id), Path::new("s/.response-03.md.part"));
+    }
+}

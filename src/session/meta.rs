@@ -1,0 +1,154 @@
+//! `session-meta.json`: what a session is and how it ended. Owner: [`super`].
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{SessionError, read};
+use crate::ids::{FormatVersion, Sha256Hash};
+
+/// What kind of session a folder holds; the first part of its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionKind {
+    /// A panel: run, run-and-judge, vote, demo.
+    Team,
+    /// A review.
+    Review,
+    /// A review and fix loop.
+    Fix,
+    /// A gate in CI.
+    Gate,
+}
+
+impl SessionKind {
+    /// The name as it is written in files and folder names.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Team => "team",
+            Self::Review => "review",
+            Self::Fix => "fix",
+            Self::Gate => "gate",
+        }
+    }
+}
+
+/// Where a session stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionState {
+    /// It goes on.
+    InProgress,
+    /// It is being closed.
+    Closing,
+    /// It ended with something usable.
+    Completed,
+    /// It ended without anything usable.
+    Failed,
+    /// It was stopped.
+    Cancelled,
+    /// Its owner died; never written by a living one about itself.
+    Interrupted,
+    /// It waits for a person.
+    AwaitingDecision,
+}
+
+impl SessionState {
+    /// The name as it is written in files and messages.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InProgress => "in_progress",
+            Self::Closing => "closing",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Interrupted => "interrupted",
+            Self::AwaitingDecision => "awaiting_decision",
+        }
+    }
+
+    /// Whether a living owner is at work.
+    #[must_use]
+    pub const fn is_active(self) -> bool {
+        matches!(self, Self::InProgress | Self::Closing)
+    }
+}
+
+/// A part of a session's work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// The folder is made.
+    Init,
+    /// The slots answer.
+    Run,
+    /// The judges vote.
+    Judge,
+    /// The votes are counted and published.
+    Verdict,
+}
+
+/// The contents of `session-meta.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Meta {
+    /// The version of this format.
+    pub version: FormatVersion,
+    /// The session's id: its folder's name.
+    pub session_id: String,
+    /// What kind of session it is.
+    #[serde(rename = "type")]
+    pub kind: SessionKind,
+    /// What it is about, in a few words of the user's.
+    pub target: String,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it last ended.
+    pub completed_at: Option<Timestamp>,
+    /// How it stands.
+    pub status: SessionState,
+    /// What was finished, in order.
+    pub phases_completed: Vec<Phase>,
+    /// The models that took part; written with the verdict, `null` before.
+    pub models_used: Option<Vec<String>>,
+    /// Name of each result to its path, relative to the folder.
+    pub artifacts: BTreeMap<String, Artifact>,
+    /// The record's length and head at the close.
+    pub events: Option<EventsSeal>,
+}
+
+/// Where a result is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Artifact {
+    /// One file.
+    One(String),
+    /// Several, in order.
+    Many(Vec<String>),
+}
+
+/// What the close says about the record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventsSeal {
+    /// How many lines it has.
+    pub count: u64,
+    /// The hash of its last line.
+    pub head: Sha256Hash,
+}
+
+impl Meta {
+    /// Reads `session-meta.json`.
+    pub fn read(path: &Path) -> Result<Self, SessionError> {
+        read::json(path)
+    }
+
+    /// Notes a finished phase once.
+    pub fn finish(&mut self, phase: Phase) {
+        if !self.phases_completed.contains(&phase) {
+            self.phases_completed.push(phase);
+        }
+    }
+}

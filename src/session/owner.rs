@@ -1,0 +1,372 @@
+//! A session in the hands of its owner: made, opened again, closed. Owner of `session-meta.json`, `task.md`, `.lock`.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rand::CryptoRng;
+
+use super::SessionError;
+use super::events::{Event, Parent};
+use super::layout::{Layout, Round};
+use super::meta::{Artifact, EventsSeal, Meta, Phase, SessionKind, SessionState};
+use super::panel::{NewPanel, PanelFolder};
+use super::slot::SlotState;
+use crate::config::ResolvedModel;
+use crate::fs::{self, OwnerLock};
+use crate::ids::{FormatVersion, Sha256Hash, slug};
+
+/// How long an acting command waits for a session's lock.
+const LOCK_PATIENCE: Duration = Duration::from_secs(1);
+
+/// How often a new random part is drawn before giving up on a name.
+const NAME_ATTEMPTS: usize = 16;
+
+/// What a new session is made from.
+#[derive(Debug)]
+pub struct NewSession<'a> {
+    /// The folder that sessions are made in.
+    pub base: &'a Path,
+    /// What kind of session it is.
+    pub kind: SessionKind,
+    /// The text whose first line names it.
+    pub title: &'a str,
+    /// The prompt of all slots.
+    pub input: &'a [u8],
+    /// The user's own text, where `input` has instructions added to it.
+    pub task: Option<&'a [u8]>,
+    /// The panel, in the user's order.
+    pub models: Vec<ResolvedModel>,
+    /// What keeps slots apart.
+    pub isolation: String,
+    /// The hash of each template used.
+    pub prompts: BTreeMap<String, Sha256Hash>,
+}
+
+/// A session that this process owns.
+#[derive(Debug)]
+pub struct Session {
+    layout: Layout,
+    meta: Meta,
+    panel: PanelFolder,
+    /// Why the session is in a private temporary folder, if it is.
+    temporary: Option<String>,
+    _lock: OwnerLock,
+}
+
+impl Session {
+    /// Makes a new session's folder and takes its lock.
+    ///
+    /// Where `base` cannot be written, a private temporary folder of the same layout is used and
+    /// [`Self::temporary`] says why.
+    pub fn create(new: NewSession<'_>, now: Timestamp, rng: &mut impl CryptoRng) -> Result<Self, SessionError> {
+        let (layout, temporary) = match make_folder(new.base, new.kind, new.title, now, rng) {
+            Ok(layout) => (layout, None),
+            Err(reason) => {
+                let private = std::env::temp_dir().join(format!("team-{:016x}", rng.next_u64()));
+                fs::create_private_dir(&private)?;
+                (make_folder(&private, new.kind, new.title, now, rng)?, Some(reason.to_string()))
+            }
+        };
+        let lock = take_lock(&layout)?;
+        let id = layout.name();
+        if let Some(task) = new.task {
+            fs::replace(&layout.root().join("task.md"), task)?;
+        }
+        let meta = Meta {
+            version: FormatVersion::CURRENT,
+            session_id: id.clone(),
+            kind: new.kind,
+            target: new.title.to_owned(),
+            started_at: now,
+            completed_at: None,
+            status: SessionState::InProgress,
+            phases_completed: vec![Phase::Init],
+            models_used: None,
+            artifacts: BTreeMap::new(),
+            events: None,
+        };
+        fs::replace_json(&layout.meta(), &meta)?;
+        let panel = NewPanel {
+            kind: new.kind,
+            session: &id,
+            input: Some(new.input),
+            models: new.models,
+            parent: None,
+            isolation: new.isolation,
+            prompts: new.prompts,
+        };
+        let panel = PanelFolder::create(layout.clone(), panel, now, rng)?;
+        Ok(Self { layout, meta, panel, temporary, _lock: lock })
+    }
+
+    /// Takes a session that exists, to act on it. A living owner is named in the error.
+    pub fn open(layout: Layout) -> Result<Self, SessionError> {
+        let meta = Meta::read(&layout.meta())?;
+        let lock = take_lock(&layout)?;
+        // Read again: the owner may have written until it let go of the lock.
+        let meta = Meta::read(&layout.meta()).unwrap_or(meta);
+        let panel = PanelFolder::open(layout.clone(), &meta.session_id)?;
+        Ok(Self { layout, meta, panel, temporary: None, _lock: lock })
+    }
+
+    /// The session's id.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.meta.session_id
+    }
+
+    /// Where the files are.
+    #[must_use]
+    pub const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// What is known about the session as a whole.
+    #[must_use]
+    pub const fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    /// The session's own panel.
+    #[must_use]
+    pub const fn panel(&self) -> &PanelFolder {
+        &self.panel
+    }
+
+    /// The session's own panel, to work on.
+    pub const fn panel_mut(&mut self) -> &mut PanelFolder {
+        &mut self.panel
+    }
+
+    /// Why the session is in a temporary folder, if it is.
+    #[must_use]
+    pub fn temporary(&self) -> Option<&str> {
+        self.temporary.as_deref()
+    }
+
+    /// Goes on with a session that was closed.
+    pub fn reopen(&mut self, why: &str, now: Timestamp) -> Result<(), SessionError> {
+        self.panel.record(Event::Reopened { why: why.to_owned() }, now)?;
+        self.meta.status = SessionState::InProgress;
+        self.meta.completed_at = None;
+        fs::replace_json(&self.layout.meta(), &self.meta)?;
+        self.panel.write_status()
+    }
+
+    /// Opens a new round of votes with `judges` as its panel.
+    pub fn open_round(
+        &mut self,
+        judges: Vec<ResolvedModel>,
+        isolation: String,
+        prompts: BTreeMap<String, Sha256Hash>,
+        now: Timestamp,
+        rng: &mut impl CryptoRng,
+    ) -> Result<(Round, PanelFolder), SessionError> {
+        let round = Round(self.layout.rounds().len() as u32 + 1);
+        let layout = self.layout.round(round);
+        fs::create_dir_exclusive(layout.root())?;
+        self.panel.record(Event::RoundOpened { round }, now)?;
+        self.panel.settle()?;
+        let head = self.panel.head().ok_or_else(|| SessionError::Missing(self.layout.events()))?;
+        let new = NewPanel {
+            kind: self.meta.kind,
+            session: &self.meta.session_id,
+            input: None,
+            models: judges,
+            parent: Some(Parent { round, head }),
+            isolation,
+            prompts,
+        };
+        let panel = PanelFolder::create(layout, new, now, rng)?;
+        Ok((round, panel))
+    }
+
+    /// Closes a round and ties its record to the session's.
+    pub fn close_round(
+        &mut self,
+        round: Round,
+        mut panel: PanelFolder,
+        state: SessionState,
+        now: Timestamp,
+    ) -> Result<(), SessionError> {
+        panel.record(Event::Closed { state }, now)?;
+        panel.settle()?;
+        panel.write_status()?;
+        let head = panel.head().ok_or_else(|| SessionError::Missing(panel.layout().events()))?;
+        self.panel.record(Event::RoundClosed { round, events: panel.count(), head }, now)?;
+        Ok(())
+    }
+
+    /// Notes a finished phase.
+    pub fn finish_phase(&mut self, phase: Phase) {
+        self.meta.finish(phase);
+    }
+
+    /// Names the models, which only a published verdict may do.
+    pub fn name_models(&mut self) {
+        let manifest = self.panel.manifest();
+        let names = manifest.shuffle_order.iter().filter_map(|slot| manifest.member(*slot));
+        self.meta.models_used = Some(names.map(|member| member.model.clone()).collect());
+    }
+
+    /// Ends the session: settles the record, publishes status and meta. Every step is tried; the first error is given
+    /// back after all of them.
+    pub fn close(mut self, state: SessionState, now: Timestamp) -> Result<Meta, SessionError> {
+        let mut errors = Vec::new();
+        errors.extend(self.panel.record(Event::Closed { state }, now).err());
+        errors.extend(self.panel.settle().err());
+        errors.extend(self.panel.write_status().err());
+        self.meta.status = state;
+        self.meta.completed_at = Some(now);
+        self.meta.artifacts = self.artifacts();
+        self.meta.events = self.panel.head().map(|head| EventsSeal { count: self.panel.count(), head });
+        errors.extend(fs::replace_json(&self.layout.meta(), &self.meta).err().map(SessionError::Io));
+        match errors.into_iter().next() {
+            Some(error) => Err(error),
+            None => Ok(self.meta),
+        }
+    }
+
+    fn artifacts(&self) -> BTreeMap<String, Artifact> {
+        let mut artifacts = BTreeMap::new();
+        let mut one = |name: &str, path: PathBuf| {
+            if let (true, Ok(path)) = (path.is_file(), path.strip_prefix(self.layout.root())) {
+                artifacts.insert(name.to_owned(), Artifact::One(path.display().to_string()));
+            }
+        };
+        one("input", self.layout.input());
+        one("events", self.layout.events());
+        one("manifest", self.layout.manifest());
+        one("status", self.layout.status());
+        one("verdict", self.layout.verdict_md());
+        one("verdict_json", self.layout.verdict_json());
+        let completed = self.panel.status().models.iter().filter(|(_, slot)| slot.state == SlotState::Completed);
+        let responses: Vec<String> = completed.map(|(slot, _)| Layout::response_name(*slot)).collect();
+        artifacts.insert("responses".to_owned(), Artifact::Many(responses));
+        let rounds: Vec<String> = self.layout.rounds().into_iter().map(Round::folder).collect();
+        if !rounds.is_empty() {
+            artifacts.insert("rounds".to_owned(), Artifact::Many(rounds));
+        }
+        artifacts
+    }
+}
+
+fn take_lock(layout: &Layout) -> Result<OwnerLock, SessionError> {
+    let owner = format!("process {} on `{}`", std::process::id(), host_name());
+    OwnerLock::acquire(&layout.lock(), &owner, LOCK_PATIENCE)?
+        .map_err(|owner| SessionError::Owned { session: layout.name(), owner })
+}
+
+fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Makes `{type}-{slug}-{date}-{time}-{4 hex}` in `base`, with a new random part where the name is taken.
+fn make_folder(
+    base: &Path,
+    kind: SessionKind,
+    title: &str,
+    now: Timestamp,
+    rng: &mut impl CryptoRng,
+) -> io::Result<Layout> {
+    fs::create_dir_all(base)?;
+    let time = now.strftime("%Y%m%d-%H%M%S").to_string();
+    let stem = format!("{}-{}-{time}", kind.as_str(), slug(title));
+    for _ in 0..NAME_ATTEMPTS {
+        let path = base.join(format!("{stem}-{:04x}", rng.next_u32() & 0xffff));
+        match fs::create_dir_exclusive(&path) {
+            Ok(()) => return Ok(Layout::new(absolute(&path)?)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::other(format!("no free name for a session `{stem}-…` in `{}`", base.display())))
+}
+
+fn absolute(path: &Path) -> io::Result<PathBuf> {
+    fs_err::canonicalize(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::model;
+    use super::*;
+    use crate::session::View;
+
+    fn new<'a>(base: &'a Path, input: &'a [u8]) -> NewSession<'a> {
+        NewSession {
+            base,
+            kind: SessionKind::Team,
+            title: "# Which one?",
+            input,
+            task: None,
+            models: vec![model("a"), model("b")],
+            isolation: "none".to_owned(),
+            prompts: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn a_session_is_named_by_type_slug_time_and_chance() {
+        let dir = tempfile::tempdir().unwrap();
+        let now: Timestamp = "2026-02-09T14:30:22Z".parse().unwrap();
+        let session = Session::create(new(dir.path(), b"x"), now, &mut rand::rng()).unwrap();
+        assert!(session.id().starts_with("team-which-one-20260209-143022-"), "{}", session.id());
+        assert_eq!(session.id().len(), "team-which-one-20260209-143022-".len() + 4);
+        let second = Session::create(new(dir.path(), b"x"), now, &mut rand::rng()).unwrap();
+        assert_ne!(session.id(), second.id());
+    }
+
+    #[test]
+    fn a_base_that_cannot_be_made_gives_a_private_temporary_session() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        fs::replace(&file, b"").unwrap();
+        let now = Timestamp::now();
+        let session = Session::create(new(&file, b"x"), now, &mut rand::rng()).unwrap();
+        assert!(session.temporary().is_some());
+        assert!(session.layout().manifest().is_file());
+        fs::remove_dir_all(session.layout().root().parent().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn closing_seals_the_record_and_a_second_owner_is_refused_before() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = Session::create(new(dir.path(), b"hi"), Timestamp::now(), &mut rand::rng()).unwrap();
+        let layout = session.layout().clone();
+        let error = Session::open(layout.clone()).unwrap_err().to_string();
+        assert!(error.contains(&format!("process {}", std::process::id())), "{error}");
+        session.close(SessionState::Failed, Timestamp::now()).unwrap();
+        let view = View::read(layout.clone()).unwrap();
+        assert_eq!(view.status.state, SessionState::Failed);
+        let history = super::super::History::read(&layout.events()).unwrap();
+        let seal = view.meta.events.unwrap();
+        assert_eq!((seal.count, seal.head), (history.records.len() as u64, history.head));
+        Session::open(layout).unwrap();
+    }
+
+    #[test]
+    fn a_round_is_tied_to_the_session_in_both_directions() {
+        let dir = tempfile::tempdir().unwrap();
+        let now = Timestamp::now();
+        let mut rng = rand::rng();
+        let mut session = Session::create(new(dir.path(), b"hi"), now, &mut rng).unwrap();
+        let (round, panel) =
+            session.open_round(vec![model("j")], "none".to_owned(), BTreeMap::new(), now, &mut rng).unwrap();
+        let head_before = session.panel().head().unwrap();
+        let round_layout = panel.layout().clone();
+        session.close_round(round, panel, SessionState::Completed, now).unwrap();
+        let history = super::super::History::read(&round_layout.events()).unwrap();
+        let Event::Created { parent: Some(parent), .. } = &history.records[0].event else { panic!() };
+        assert_eq!(parent.head, head_before);
+        let own = super::super::History::read(&session.layout().events()).unwrap();
+        let Event::RoundClosed { head, .. } = own.records.last().unwrap().event else { panic!() };
+        assert_eq!(head, history.head);
+        let (second, _) =
+            session.open_round(vec![model("j")], "none".to_owned(), BTreeMap::new(), now, &mut rng).unwrap();
+        assert_eq!(second.folder(), "judging-2");
+    }
+}

@@ -1,0 +1,188 @@
+//! The folder of one panel while its owner works on it: a session's own, or a round of votes.
+//!
+//! Owns `manifest.json`, `events.jsonl` and `status.json` in it. One task holds it; every change goes through
+//! [`PanelFolder::record`].
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
+
+use jiff::Timestamp;
+use rand::CryptoRng;
+
+use super::SessionError;
+use super::events::{Event, EventLog, History, Parent, Record};
+use super::layout::Layout;
+use super::manifest::Manifest;
+use super::meta::{Phase, SessionKind};
+use super::status::Status;
+use crate::config::ResolvedModel;
+use crate::fs;
+use crate::ids::{FormatVersion, Sha256Hash, SlotId};
+
+/// What a new panel's folder is made from.
+#[derive(Debug)]
+pub struct NewPanel<'a> {
+    /// The kind of session it belongs to.
+    pub kind: SessionKind,
+    /// The session's id.
+    pub session: &'a str,
+    /// The prompt of all slots; `None` in a round, where each judge has its own.
+    pub input: Option<&'a [u8]>,
+    /// The models, in the user's order.
+    pub models: Vec<ResolvedModel>,
+    /// In a round: its number and the head of the session's record.
+    pub parent: Option<Parent>,
+    /// What keeps slots apart.
+    pub isolation: String,
+    /// The hash of each template used.
+    pub prompts: BTreeMap<String, Sha256Hash>,
+}
+
+/// An open panel.
+#[derive(Debug)]
+pub struct PanelFolder {
+    layout: Layout,
+    manifest: Manifest,
+    log: EventLog,
+    status: Status,
+    /// Events that could not be written yet (a full disk), in order.
+    unwritten: VecDeque<(Event, Timestamp)>,
+}
+
+impl PanelFolder {
+    /// Fills a folder that exists and holds no panel yet.
+    pub fn create(
+        layout: Layout,
+        new: NewPanel<'_>,
+        now: Timestamp,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self, SessionError> {
+        if layout.manifest().exists() {
+            return Err(SessionError::Exists(layout.root().to_owned()));
+        }
+        let slots: Vec<SlotId> = SlotId::panel(new.models.len()).collect();
+        fs::create_dir_all(&layout.errors())?;
+        fs::create_dir_all(&layout.work())?;
+        for slot in &slots {
+            fs::create_private_dir(&layout.work_of(*slot))?;
+        }
+        if let Some(input) = new.input {
+            fs::replace(&layout.input(), input)?;
+        }
+        let manifest = Manifest::draw(new.models, now, rng);
+        fs::replace_json(&layout.manifest(), &manifest)?;
+        let manifest_hash = Sha256Hash::of(&fs_err::read(layout.manifest())?);
+        let phase = if new.parent.is_some() { Phase::Judge } else { Phase::Init };
+        let mut log = EventLog::create(&layout.events())?;
+        let created = Event::Created {
+            version: FormatVersion::CURRENT,
+            tool: env!("CARGO_PKG_VERSION").to_owned(),
+            kind: new.kind,
+            slots: slots.clone(),
+            input: new.input.map(Sha256Hash::of),
+            manifest: manifest_hash,
+            parent: new.parent,
+            isolation: new.isolation,
+            prompts: new.prompts,
+        };
+        log.append(created, now)?;
+        log.sync()?;
+        let status = Status::new(new.session.to_owned(), &slots, phase, now);
+        let panel = Self { layout, manifest, log, status, unwritten: VecDeque::new() };
+        panel.write_status()?;
+        fs::sync_dir(panel.layout.root())?;
+        Ok(panel)
+    }
+
+    /// Opens a panel whose record exists; the caller holds the session's lock.
+    pub fn open(layout: Layout, session: &str) -> Result<Self, SessionError> {
+        let manifest = Manifest::read(&layout.manifest())?;
+        let history = History::read(&layout.events())?;
+        let status = Status::fold(session.to_owned(), &history.records)?;
+        let log = EventLog::resume(&layout.events(), &history)?;
+        Ok(Self { layout, manifest, log, status, unwritten: VecDeque::new() })
+    }
+
+    /// Where the files are.
+    #[must_use]
+    pub const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Who is who.
+    #[must_use]
+    pub const fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The present state of everything.
+    #[must_use]
+    pub const fn status(&self) -> &Status {
+        &self.status
+    }
+
+    /// The live fields are the runner's to fill; everything else changes by events only.
+    pub fn set_live(&mut self, slot: SlotId, live: super::status::Live) {
+        if let Some(entry) = self.status.models.get_mut(&slot)
+            && entry.state == super::slot::SlotState::Running
+        {
+            entry.live = Some(live);
+        }
+    }
+
+    /// The hash of the record's last line.
+    #[must_use]
+    pub fn head(&self) -> Option<Sha256Hash> {
+        self.log.head()
+    }
+
+    /// How many lines the record has.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.log.count()
+    }
+
+    /// Takes an event into the status and appends it to the record.
+    ///
+    /// An event that the disk does not take now is kept and written before the next one, so that the order stays;
+    /// [`Self::settle`] says whether everything arrived.
+    pub fn record(&mut self, event: Event, now: Timestamp) -> Result<Record, SessionError> {
+        let preview = Record { seq: self.log.count() + 1, prev: self.log.head(), at: now, event: event.clone() };
+        self.status.apply(&preview)?;
+        self.unwritten.push_back((event, now));
+        match self.flush() {
+            Ok(Some(record)) => Ok(record),
+            Ok(None) | Err(SessionError::Io(_)) => Ok(preview),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn flush(&mut self) -> Result<Option<Record>, SessionError> {
+        let mut last = None;
+        while let Some((event, at)) = self.unwritten.front() {
+            last = Some(self.log.append(event.clone(), *at)?);
+            self.unwritten.pop_front();
+        }
+        Ok(last)
+    }
+
+    /// Writes what is still unwritten and makes the record durable.
+    pub fn settle(&mut self) -> Result<(), SessionError> {
+        self.flush()?;
+        self.log.sync()?;
+        if !is_same_file(&self.layout.events(), self.log.count()) {
+            return Err(SessionError::Gone(self.layout.root().to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Publishes `status.json`.
+    pub fn write_status(&self) -> Result<(), SessionError> {
+        Ok(fs::replace_json(&self.layout.status(), &self.status)?)
+    }
+}
+
+/// Whether the record is still where readers look for it: a folder deleted under a run takes writes in silence.
+fn is_same_file(path: &Path, lines: u64) -> bool {
+    lines == 0 || path.is_file()
+}
