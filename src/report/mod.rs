@@ -1,1 +1,46 @@
-//! What a person or a program reads while a run goes on.
+//! What a person or a program sees while a run goes on: live lines on a terminal, a line per change elsewhere, one
+//! event per line for programs. Reads events and status, decides nothing, and names no model.
+
+mod format;
+mod json;
+mod lines;
+mod live;
+mod tables;
+
+pub use format::{bytes, seconds};
+pub use json::JsonLines;
+pub use lines::PlainLines;
+pub use live::LiveLines;
+pub use tables::{list_text, status_text};
+
+use crate::runner::Observer;
+use crate::session::{Record, Status};
+
+/// Shows nothing.
+#[derive(Debug, Default)]
+pub struct Silent;
+
+impl Observer for Silent {
+    fn event(&mut self, _: &Record, _: &Status) {}
+    fn live(&mut self, _: &Status) {}
+}
+
+/// Shows one run in two ways at once.
+pub struct Both<A, B>(pub A, pub B);
+
+impl<A: Observer, B: Observer> Observer for Both<A, B> {
+    fn event(&mut self, record: &Record, status: &Status) {
+        self.0.event(record, status);
+        self.1.event(record, status);
+    }
+
+    fn live(&mut self, status: &Status) {
+        self.0.live(status);
+        self.1.live(status);
+    }
+
+    fn suspend(&mut self) {
+        self.0.suspend();
+        self.1.suspend();
+    }
+}

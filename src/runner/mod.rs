@@ -1,1 +1,20 @@
-//! N slots at once: dispatcher, executor, limits, signals, processes.
+//! N slots at once: the dispatcher owns the folder, signals and events; an executor owns one slot's state; processes
+//! are held by supervisors. Reads prompts, writes nothing itself but through `session` and `capture`.
+//!
+//! Data enters as [`SlotJob`]s and leaves as events in the panel's folder; an [`Observer`] sees them pass. Nothing here
+//! knows what an answer is for, and no text that names a model leaves it unmasked.
+
+mod control;
+mod descriptors;
+mod dispatcher;
+mod executor;
+mod job;
+mod limits;
+mod live;
+mod signals;
+
+pub use control::{Control, StopAll};
+pub use descriptors::Descriptors;
+pub use dispatcher::run_panel;
+pub use job::{Checks, Observer, Purpose, Shared, SlotJob};
+pub use limits::Limits;

@@ -1,0 +1,222 @@
+//! The main job: a session is made, its slots answer, judges vote, the verdict is published, the session is closed.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rand::CryptoRng;
+
+use super::judge::{JudgeRequest, RoundContext, run_round};
+use super::outcome::{Decision, Outcome};
+use super::publish::publish;
+use super::services::Services;
+use crate::config::ResolvedModel;
+use crate::error::{Error, ErrorKind, Result};
+use crate::runner::{Checks, Control, Limits, Observer, Purpose, SlotJob, StopAll, run_panel};
+use crate::session::slot::SlotState;
+use crate::session::{
+    Event, Layout, NewSession, Phase, Session, SessionError, SessionKind, SessionState,
+};
+
+/// What to run.
+#[derive(Debug, Clone)]
+pub struct RunRequest {
+    /// The kind of session.
+    pub kind: SessionKind,
+    /// The folder that the session is made in.
+    pub base: PathBuf,
+    /// The text that names it.
+    pub title: String,
+    /// The prompt of every slot.
+    pub input: String,
+    /// The panel, in the user's order.
+    pub models: Vec<ResolvedModel>,
+    /// The user's limits.
+    pub limits: Limits,
+    /// What makes text usable.
+    pub checks: Checks,
+    /// Whether a missing slot makes the run fail.
+    pub strict: bool,
+    /// Whether and how the answers are judged.
+    pub judge: Option<JudgeRequest>,
+    /// What the verdict should say about the panel (a demo, a recording).
+    pub notes: Vec<String>,
+}
+
+/// What surrounds a command: prepared services, signals, who watches.
+pub struct Context<'a> {
+    /// Prepared for the panel and the judges.
+    pub services: &'a Services,
+    /// Signals, requests, the deadline.
+    pub control: &'a mut Control,
+    /// Shows what happens.
+    pub observer: &'a mut dyn Observer,
+    /// Told the session's folder as soon as it exists, and why it is a temporary one if it is.
+    pub announce: &'a mut dyn FnMut(&Path, Option<&str>),
+}
+
+/// Runs a panel, and judges it when asked to.
+pub async fn run<R: CryptoRng>(request: RunRequest, context: Context<'_>, rng: &mut R) -> Result<Outcome> {
+    let Context { services, control, observer, announce } = context;
+    let now = Timestamp::now();
+    let prompts = request.judge.as_ref().map(|judge| judge.prompts.hashes()).unwrap_or_default();
+    let new = NewSession {
+        base: &request.base,
+        kind: request.kind,
+        title: &request.title,
+        input: request.input.as_bytes(),
+        task: None,
+        models: request.models,
+        isolation: services.isolation(),
+        prompts,
+    };
+    let mut session = Session::create(new, now, rng)?;
+    announce(session.layout().root(), session.temporary());
+    control.serve(session.layout());
+    observer.enter(".");
+
+    let ran = run_slots(&mut session, services, request.limits, request.checks, control, observer).await;
+    session.finish_phase(Phase::Run);
+    let complete = session.panel().status().count(SlotState::Completed);
+    let all = session.panel().status().models.len();
+    let mut decision = if complete == 0 || (request.strict && complete < all) {
+        Decision::NothingUsable { complete, all }
+    } else {
+        Decision::Answers { complete, all }
+    };
+    let mut verdict = None;
+    let mut problem = ran.err();
+    if let (Some(judge), Decision::Answers { .. }, None, None) = (&request.judge, &decision, &problem, control.stop()) {
+        let round =
+            RoundContext { services, limits: request.limits, control, observer, rng };
+        match judge_session(&mut session, judge, round, &request.notes).await {
+            Ok(published) => {
+                decision = published.decision;
+                verdict = Some(published.text);
+            }
+            Err(error) if error.kind() == ErrorKind::NoDecision => decision = Decision::NoDecision { why: error.to_string() },
+            Err(error) => problem = Some(error),
+        }
+    } else if let (Some(_), Decision::Answers { .. }) = (&request.judge, &decision) {
+        decision = Decision::NoDecision { why: "the answers were not judged".to_owned() };
+    }
+    end(session, decision, verdict, problem, control.stop(), observer)
+}
+
+/// Judges a session that was run before, in a new round.
+pub async fn judge<R: CryptoRng>(
+    layout: Layout,
+    request: &JudgeRequest,
+    limits: Limits,
+    context: Context<'_>,
+    rng: &mut R,
+) -> Result<Outcome> {
+    let Context { services, control, observer, announce } = context;
+    let mut session = Session::open(layout)?;
+    let state = session.panel().status().state;
+    if state.is_active() {
+        return Err(Error::new(ErrorKind::Usage, format!("session `{}` was interrupted; its slots are not all accounted for", session.id()))
+            .hint("run it again; judging an unfinished panel would favour the fast"));
+    }
+    if session.panel().status().count(SlotState::Completed) < 2 {
+        let why = format!("{} slots completed; a vote needs two answers", session.panel().status().count(SlotState::Completed));
+        return Err(Error::new(ErrorKind::NoDecision, why).hint("`team status` shows what went wrong with the others"));
+    }
+    announce(session.layout().root(), None);
+    session.reopen("judge", Timestamp::now())?;
+    control.serve(session.layout());
+    let round = RoundContext { services, limits, control, observer, rng };
+    let (decision, verdict, problem) = match judge_session(&mut session, request, round, &[]).await {
+        Ok(published) => (published.decision, Some(published.text), None),
+        Err(error) if error.kind() == ErrorKind::NoDecision => {
+            (Decision::NoDecision { why: error.to_string() }, None, None)
+        }
+        Err(error) => (Decision::NoDecision { why: "the votes were not counted".to_owned() }, None, Some(error)),
+    };
+    end(session, decision, verdict, problem, control.stop(), observer)
+}
+
+async fn run_slots(
+    session: &mut Session,
+    services: &Services,
+    limits: Limits,
+    checks: Checks,
+    control: &mut Control,
+    observer: &mut dyn Observer,
+) -> Result<()> {
+    let manifest = session.panel().manifest().clone();
+    let input = session.layout().input();
+    let jobs: Vec<SlotJob> = manifest
+        .models
+        .iter()
+        .map(|(id, member)| SlotJob {
+            id: *id,
+            model: member.resolved.clone(),
+            prompt: input.clone(),
+            purpose: Purpose::Answer,
+        })
+        .collect();
+    let folder = session.panel_mut();
+    let record = folder.record(Event::PhaseStarted { phase: Phase::Run }, Timestamp::now())?;
+    observer.event(&record, folder.status());
+    let shared = services.shared(limits, checks, &manifest);
+    Ok(run_panel(folder, jobs, shared, services.at_once(), control, observer).await?)
+}
+
+struct Published {
+    decision: Decision,
+    text: String,
+}
+
+async fn judge_session<R: CryptoRng>(
+    session: &mut Session,
+    request: &JudgeRequest,
+    context: RoundContext<'_, R>,
+    notes: &[String],
+) -> Result<Published> {
+    let RoundContext { services, limits, control, observer, rng } = context;
+    let round = RoundContext { services, limits, control: &mut *control, observer: &mut *observer, rng };
+    let mut end = run_round(session, request, round).await?;
+    session.finish_phase(Phase::Judge);
+    end.notes.extend_from_slice(notes);
+    if control.stop().is_some() {
+        session.close_round(end.round, end.folder, stopped_state(control.stop()), Timestamp::now())?;
+        return Err(Error::new(ErrorKind::NoDecision, "judging was stopped before every judge was done"));
+    }
+    let (decision, text) = publish(session, end, services, observer)?;
+    session.finish_phase(Phase::Verdict);
+    Ok(Published { decision, text })
+}
+
+fn stopped_state(stop: Option<StopAll>) -> SessionState {
+    match stop {
+        Some(StopAll::Signal(_) | StopAll::Request) => SessionState::Cancelled,
+        Some(StopAll::Deadline) => SessionState::Failed,
+        None => SessionState::Completed,
+    }
+}
+
+/// Closes the session; what went wrong before is not hidden by what goes wrong in the close, nor the other way round.
+fn end(
+    session: Session,
+    decision: Decision,
+    verdict: Option<String>,
+    problem: Option<Error>,
+    stop: Option<StopAll>,
+    observer: &mut dyn Observer,
+) -> Result<Outcome> {
+    let layout = session.layout().clone();
+    let state = match (stop, &decision) {
+        (Some(StopAll::Signal(_) | StopAll::Request), _) => SessionState::Cancelled,
+        (_, Decision::NothingUsable { complete: 0, .. }) => SessionState::Failed,
+        _ => SessionState::Completed,
+    };
+    let closed: Result<_, SessionError> = session.close(state, Timestamp::now());
+    observer.closed(state);
+    if let Some(error) = problem {
+        return Err(error.hint(format!("what is complete is kept in `{}`", layout.root().display())));
+    }
+    closed.map_err(|error| {
+        Error::from(error).hint(format!("`{}` may not show how the session ended", layout.root().display()))
+    })?;
+    Ok(Outcome { layout, decision, verdict, stop })
+}

@@ -1,0 +1,131 @@
+//! A session as text: the table of `team status`, the list of `team list`.
+
+use std::fmt::Write;
+
+use jiff::Timestamp;
+use unicode_width::UnicodeWidthStr;
+
+use super::format::{bytes, seconds};
+use crate::session::slot::SlotState;
+use crate::session::{Meta, SlotStatus, Status, View};
+
+/// The text of `team status`: the session, each slot, then what to do about those that have no answer.
+#[must_use]
+pub fn status_text(view: &View, now: Timestamp) -> String {
+    let mut text = String::new();
+    let state = view.state().as_str();
+    let when = match view.status.completed_at {
+        Some(end) => format!("after {}", seconds(whole_seconds(view.status.started_at, end))),
+        None => format!("for {}", seconds(whole_seconds(view.status.started_at, now))),
+    };
+    let owner = view.owner.as_deref().map(|owner| format!(", owned by {owner}")).unwrap_or_default();
+    // Writing to a string cannot fail.
+    writeln!(text, "{}  {state} {when}{owner}", view.meta.session_id).ok();
+    writeln!(text, "{}", view.layout.root().display()).ok();
+    slots(&mut text, &view.status, now);
+    if let Some((round, status)) = &view.round {
+        writeln!(text, "{}  {}", round.folder(), status.state.as_str()).ok();
+        slots(&mut text, status, now);
+    }
+    text
+}
+
+fn slots(text: &mut String, status: &Status, now: Timestamp) {
+    let rows: Vec<[String; 4]> = status
+        .models
+        .iter()
+        .map(|(slot, entry)| [slot.to_string(), entry.state.as_str().to_owned(), size(entry), took(entry, now)])
+        .collect();
+    let notes = status.models.values().map(note);
+    let lines = table(&rows);
+    for (line, note) in lines.into_iter().zip(notes) {
+        writeln!(text, "{}", format!("  {line}  {note}").trim_end()).ok();
+    }
+    for (slot, entry) in &status.models {
+        if let Some(error) = &entry.error {
+            writeln!(text, "  {slot}: {}", error.next_step).ok();
+        }
+    }
+}
+
+fn size(entry: &SlotStatus) -> String {
+    match (&entry.live, entry.output_size) {
+        (Some(live), _) => bytes(live.live_bytes),
+        (None, Some(size)) => bytes(size),
+        (None, None) => "-".to_owned(),
+    }
+}
+
+fn took(entry: &SlotStatus, now: Timestamp) -> String {
+    match (entry.started_at, entry.completed_at) {
+        (Some(start), Some(end)) => seconds(whole_seconds(start, end)),
+        (Some(start), None) if entry.state == SlotState::Running => seconds(whole_seconds(start, now)),
+        _ => "-".to_owned(),
+    }
+}
+
+fn note(entry: &SlotStatus) -> String {
+    if let Some(live) = &entry.live {
+        return match live.idle_seconds {
+            0..10 => live.activity.clone(),
+            idle => format!("{}, quiet for {}", live.activity, seconds(idle)),
+        };
+    }
+    match &entry.error {
+        Some(error) => format!("{}: {}", error.reason.as_str(), error.detail.lines().next().unwrap_or("")),
+        None if entry.truncated => "cut by its length limit".to_owned(),
+        None => String::new(),
+    }
+}
+
+/// The text of `team list`, newest first. No line names a model: that is the verdict's to do.
+#[must_use]
+pub fn list_text(sessions: &[(Meta, Status)]) -> String {
+    let rows: Vec<[String; 4]> = sessions
+        .iter()
+        .rev()
+        .map(|(meta, status)| {
+            [
+                meta.session_id.clone(),
+                status.state.as_str().to_owned(),
+                format!("{}/{}", status.count(SlotState::Completed), status.models.len()),
+                meta.target.chars().take(50).collect(),
+            ]
+        })
+        .collect();
+    table(&rows).into_iter().fold(String::new(), |text, line| text + line.trim_end() + "\n")
+}
+
+/// Columns as wide as their widest cell.
+fn table<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
+    let mut widths = [0; N];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.width());
+        }
+    }
+    rows.iter()
+        .map(|row| {
+            let cells = row.iter().zip(widths).map(|(cell, width)| {
+                let pad = width - cell.width();
+                format!("{cell}{:pad$}", "")
+            });
+            cells.collect::<Vec<_>>().join("  ")
+        })
+        .collect()
+}
+
+fn whole_seconds(from: Timestamp, to: Timestamp) -> u64 {
+    u64::try_from(to.duration_since(from).as_secs()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let rows = [["a".to_owned(), "bb".to_owned()], ["日本".to_owned(), "c".to_owned()]];
+        assert_eq!(table(&rows), ["a     bb", "日本  c "]);
+    }
+}

@@ -1,0 +1,173 @@
+//! What can end a command from outside: signals, requests of other processes, the deadline. Lives as long as the
+//! command and is shared by its panels, one after the other.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+
+use super::limits::StoppedTime;
+use super::signals::{Signals, Wish, stop_self};
+use crate::session::Layout;
+use crate::session::requests::{self, Request};
+
+/// Why everything was stopped, in rising order of weight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StopAll {
+    /// `--deadline` passed.
+    Deadline,
+    /// `team cancel` from another terminal.
+    Request,
+    /// A signal.
+    Signal(i32),
+}
+
+impl StopAll {
+    /// The word for it in the record.
+    #[must_use]
+    pub const fn cause(self) -> &'static str {
+        match self {
+            Self::Deadline => "deadline",
+            Self::Request => "cancel",
+            Self::Signal(2) => "interrupt",
+            Self::Signal(1) => "hang_up",
+            Self::Signal(_) => "terminate",
+        }
+    }
+}
+
+/// The outside of a command.
+#[derive(Debug)]
+pub struct Control {
+    signals: Signals,
+    stopped_time: watch::Sender<Duration>,
+    clock: StoppedTime,
+    started: Instant,
+    deadline: Option<Duration>,
+    /// Whose requests are taken.
+    requests: Option<Layout>,
+    stop: Option<StopAll>,
+    stop_signals: u32,
+}
+
+impl Control {
+    /// Takes over the signals; must be called inside the runtime, before anything is started.
+    pub fn listen(deadline: Option<Duration>) -> io::Result<Self> {
+        let (stopped_time, clock) = StoppedTime::new();
+        Ok(Self {
+            signals: Signals::listen()?,
+            stopped_time,
+            clock,
+            started: Instant::now(),
+            deadline,
+            requests: None,
+            stop: None,
+            stop_signals: 0,
+        })
+    }
+
+    /// From now on requests to the session at `layout` are taken.
+    pub fn serve(&mut self, layout: &Layout) {
+        self.requests = Some(layout.clone());
+    }
+
+    /// Why everything was stopped, if it was.
+    #[must_use]
+    pub const fn stop(&self) -> Option<StopAll> {
+        self.stop
+    }
+
+    pub(crate) const fn clock(&self) -> &StoppedTime {
+        &self.clock
+    }
+
+    /// Notes a stop of everything; a weightier one takes the place of a lighter one.
+    pub(crate) fn note_stop(&mut self, stop: StopAll) {
+        self.stop = self.stop.max(Some(stop));
+    }
+
+    /// How often a signal asked for a stop.
+    pub(crate) const fn count_stop_signal(&mut self) -> u32 {
+        self.stop_signals += 1;
+        self.stop_signals
+    }
+
+    /// The next signal, or the deadline.
+    pub(crate) async fn next(&mut self) -> Outside {
+        let started = self.started;
+        let deadline_is_news = self.stop.is_none();
+        tokio::select! {
+            wish = self.signals.next() => match wish {
+                Wish::Stop(signal) => Outside::Signal(signal),
+                Wish::Suspend => Outside::Suspend,
+            },
+            () = super::limits::at_limit(&self.clock, self.deadline, || started), if deadline_is_news => {
+                Outside::Deadline
+            }
+        }
+    }
+
+    /// Requests of other processes that have come since the last look.
+    pub(crate) fn take_requests(&self) -> Vec<Request> {
+        self.requests.as_ref().map(requests::take).unwrap_or_default()
+    }
+
+    /// Stops this process until it is continued; every limit is longer by that time.
+    pub(crate) fn stop_self(&self) -> io::Result<()> {
+        let before = Instant::now();
+        let result = stop_self();
+        let length = before.elapsed();
+        self.stopped_time.send_modify(|total| *total += length);
+        result
+    }
+
+    /// Runs `work` until it is done, or gives `None` when a stop is asked for before. Used outside a panel:
+    /// while a model is provisioned, between the run and the votes.
+    pub async fn or_stop<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
+        let mut work = std::pin::pin!(work);
+        loop {
+            tokio::select! {
+                done = &mut work => return Some(done),
+                outside = self.next() => match outside {
+                    Outside::Signal(signal) => {
+                        self.count_stop_signal();
+                        self.note_stop(StopAll::Signal(signal));
+                        return None;
+                    }
+                    Outside::Deadline => {
+                        self.note_stop(StopAll::Deadline);
+                        return None;
+                    }
+                    Outside::Suspend => {
+                        if let Err(error) = self.stop_self() {
+                            tracing::warn!("cannot stop for Ctrl-Z: {error}");
+                        }
+                    }
+                },
+            }
+        }
+    }
+}
+
+/// Something that came from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outside {
+    /// A signal that asks for an end.
+    Signal(i32),
+    /// Ctrl-Z.
+    Suspend,
+    /// `--deadline` passed.
+    Deadline,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_outweighs_a_request_and_a_request_a_deadline() {
+        assert!(StopAll::Signal(2) > StopAll::Request);
+        assert!(StopAll::Request > StopAll::Deadline);
+        assert_eq!(Some(StopAll::Deadline).max(None), Some(StopAll::Deadline));
+    }
+}

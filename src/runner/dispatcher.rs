@@ -1,0 +1,309 @@
+//! The dispatcher: the one task that owns a panel's folder, starts slots, hears signals and records what happens.
+//!
+//! Executors own their slot's state and report to it; it alone writes the record and the status. Ends that arrive
+//! together are recorded together and made durable once.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use tokio::sync::{mpsc, watch};
+use tokio::time::MissedTickBehavior;
+
+use super::control::{Control, Outside, StopAll};
+use super::executor::{self, Attempt, Report};
+use super::job::{Observer, Shared, SlotJob};
+use super::live::LiveCell;
+use crate::error::ExitCode;
+use crate::ids::SlotId;
+use crate::session::requests::Request;
+use crate::session::slot::{Reason, SlotState};
+use crate::session::{Event, PanelFolder, SessionError, SlotEnd, SlotError};
+
+/// How often live fields are read and requests are looked for.
+const TICK: Duration = Duration::from_millis(100);
+
+/// How often `status.json` is written when only live fields change.
+const LIVE_WRITE: Duration = Duration::from_millis(500);
+
+/// How long slots get to stop their trees before this process stops itself for Ctrl-Z.
+const SUSPEND_GRACE: Duration = Duration::from_millis(150);
+
+/// What a slot is told from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum StopOrder {
+    /// Go on.
+    None,
+    /// End, politely first.
+    Stop(StopCause),
+    /// End at once.
+    Kill(StopCause),
+}
+
+/// Why a slot is told to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum StopCause {
+    /// The command's deadline passed.
+    Deadline,
+    /// Somebody asked for it.
+    Cancelled,
+}
+
+struct Running {
+    live: Arc<LiveCell>,
+    stop: watch::Sender<StopOrder>,
+}
+
+struct Dispatcher<'a> {
+    folder: &'a mut PanelFolder,
+    waiting: VecDeque<SlotJob>,
+    running: BTreeMap<SlotId, Running>,
+    shared: Arc<Shared>,
+    reports: mpsc::UnboundedSender<Report>,
+    pause: watch::Sender<bool>,
+    observer: &'a mut dyn Observer,
+    jobs: usize,
+    /// The first thing that the folder refused; slots go on all the same.
+    refused: Option<SessionError>,
+}
+
+/// Runs `jobs` (in the order of their ids) until each has exactly one end on record.
+///
+/// A folder that refuses writes does not stop the slots; the first refusal is given back at the end.
+pub async fn run_panel(
+    folder: &mut PanelFolder,
+    jobs: Vec<SlotJob>,
+    shared: Arc<Shared>,
+    at_once: usize,
+    control: &mut Control,
+    observer: &mut dyn Observer,
+) -> Result<(), SessionError> {
+    let (reports, mut inbox) = mpsc::unbounded_channel();
+    let (pause, _) = watch::channel(false);
+    let jobs_at_once = shared.limits.jobs.unwrap_or(usize::MAX).min(at_once).max(1);
+    let mut dispatcher = Dispatcher {
+        folder,
+        waiting: jobs.into(),
+        running: BTreeMap::new(),
+        shared,
+        reports,
+        pause,
+        observer,
+        jobs: jobs_at_once,
+        refused: None,
+    };
+    if let Some(stop) = control.stop() {
+        dispatcher.stop_all(stop, false);
+    }
+    dispatcher.start_waiting(control);
+    dispatcher.publish();
+    let mut tick = tokio::time::interval(TICK);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut last_write = Instant::now();
+    let mut batch = Vec::new();
+    while !dispatcher.running.is_empty() || !dispatcher.waiting.is_empty() {
+        tokio::select! {
+            _ = inbox.recv_many(&mut batch, 256) => {
+                dispatcher.take_reports(&mut batch, control);
+                last_write = Instant::now();
+            }
+            outside = control.next() => dispatcher.hear(outside, control).await,
+            _ = tick.tick() => {
+                for request in control.take_requests() {
+                    dispatcher.grant(&request, control);
+                }
+                dispatcher.read_live();
+                if last_write.elapsed() >= LIVE_WRITE {
+                    dispatcher.write_status();
+                    last_write = Instant::now();
+                }
+            }
+        }
+    }
+    let refused = dispatcher.refused.take();
+    refused.map_or(Ok(()), Err)
+}
+
+impl Dispatcher<'_> {
+    fn record(&mut self, event: Event) {
+        match self.folder.record(event, Timestamp::now()) {
+            Ok(record) => self.observer.event(&record, self.folder.status()),
+            Err(error) => self.refuse(error),
+        }
+    }
+
+    fn refuse(&mut self, error: SessionError) {
+        tracing::warn!("{error}");
+        self.refused.get_or_insert(error);
+    }
+
+    /// Makes the record durable and the status visible.
+    fn publish(&mut self) {
+        if let Err(error) = self.folder.settle() {
+            self.refuse(error);
+        }
+        self.write_status();
+    }
+
+    fn write_status(&mut self) {
+        if let Err(error) = self.folder.write_status() {
+            self.refuse(error);
+        }
+    }
+
+    fn start_waiting(&mut self, control: &Control) {
+        while self.running.len() < self.jobs {
+            let Some(job) = self.waiting.pop_front() else { break };
+            let slot = job.id;
+            let attempt = self.folder.status().models.get(&slot).map_or(0, |entry| entry.attempts) + 1;
+            self.record(Event::SlotStarted { slot, attempt });
+            let live = Arc::new(LiveCell::new(Instant::now()));
+            let (stop, stop_receiver) = watch::channel(StopOrder::None);
+            let task = Attempt {
+                number: attempt,
+                job,
+                layout: self.folder.layout().clone(),
+                shared: Arc::clone(&self.shared),
+                live: Arc::clone(&live),
+                stop: stop_receiver,
+                pause: self.pause.subscribe(),
+                clock: control.clock().clone(),
+                reports: self.reports.clone(),
+            };
+            self.running.insert(slot, Running { live, stop });
+            executor::start(task);
+        }
+    }
+
+    fn take_reports(&mut self, batch: &mut Vec<Report>, control: &Control) {
+        for report in batch.drain(..) {
+            match report {
+                Report::Retry { slot, why } => self.record(Event::SlotRetry { slot, why }),
+                Report::Ended { slot, end } => {
+                    if self.running.remove(&slot).is_some() {
+                        self.record(Event::SlotEnded { slot, end });
+                    }
+                }
+            }
+        }
+        self.start_waiting(control);
+        self.publish();
+    }
+
+    async fn hear(&mut self, outside: Outside, control: &mut Control) {
+        match outside {
+            Outside::Signal(signal) => match control.count_stop_signal() {
+                1 => {
+                    control.note_stop(StopAll::Signal(signal));
+                    self.stop_all(StopAll::Signal(signal), false);
+                }
+                2 => self.stop_all(StopAll::Signal(signal), true),
+                // The lifelines break with this process, so no slot outlives it.
+                _ => std::process::exit(i32::from(ExitCode::signal(signal).code())),
+            },
+            Outside::Deadline => {
+                control.note_stop(StopAll::Deadline);
+                self.stop_all(StopAll::Deadline, false);
+            }
+            Outside::Suspend => {
+                self.pause.send_replace(true);
+                tokio::time::sleep(SUSPEND_GRACE).await;
+                self.observer.suspend();
+                if let Err(error) = control.stop_self() {
+                    tracing::warn!("cannot stop for Ctrl-Z: {error}");
+                }
+                self.pause.send_replace(false);
+            }
+        }
+        self.publish();
+    }
+
+    fn stop_all(&mut self, stop: StopAll, kill: bool) {
+        let cause = match stop {
+            StopAll::Deadline => StopCause::Deadline,
+            StopAll::Request | StopAll::Signal(_) => StopCause::Cancelled,
+        };
+        self.record(Event::StopRequested { cause: stop.cause().to_owned(), slots: Vec::new() });
+        let order = if kill { StopOrder::Kill(cause) } else { StopOrder::Stop(cause) };
+        for running in self.running.values() {
+            give_order(running, order);
+        }
+        for job in std::mem::take(&mut self.waiting) {
+            self.end_before_start(job.id, cause);
+        }
+    }
+
+    fn grant(&mut self, request: &Request, control: &mut Control) {
+        match request {
+            Request::Cancel { slot: None } => {
+                control.note_stop(StopAll::Request);
+                self.stop_all(StopAll::Request, false);
+            }
+            Request::Cancel { slot: Some(slot) } => {
+                let slot = *slot;
+                let waiting = self.waiting.iter().position(|job| job.id == slot);
+                if waiting.is_some() || self.running.contains_key(&slot) {
+                    self.record(Event::StopRequested { cause: "cancel".to_owned(), slots: vec![slot] });
+                }
+                if let Some(running) = self.running.get(&slot) {
+                    give_order(running, StopOrder::Stop(StopCause::Cancelled));
+                } else if let Some(position) = waiting {
+                    self.waiting.remove(position);
+                    self.end_before_start(slot, StopCause::Cancelled);
+                }
+            }
+        }
+        self.publish();
+    }
+
+    /// A slot whose turn never came.
+    fn end_before_start(&mut self, slot: SlotId, cause: StopCause) {
+        let (state, reason) = match cause {
+            StopCause::Deadline => (SlotState::Timeout, Reason::Timeout),
+            StopCause::Cancelled => (SlotState::Cancelled, Reason::Cancelled),
+        };
+        let end = SlotEnd {
+            attempt: self.folder.status().models.get(&slot).map_or(0, |entry| entry.attempts),
+            state,
+            exit_code: None,
+            signal: None,
+            output_size: None,
+            sha256: None,
+            truncated: false,
+            usage: None,
+            dropped_settings: Vec::new(),
+            error: Some(SlotError {
+                reason,
+                detail: "stopped before its turn came".to_owned(),
+                next_step: reason.next_step().to_owned(),
+                error_log_path: None,
+                stdout_snippet: None,
+                stderr_snippet: None,
+            }),
+        };
+        self.record(Event::SlotEnded { slot, end: Box::new(end) });
+    }
+
+    fn read_live(&mut self) {
+        let now = Instant::now();
+        for (slot, running) in &self.running {
+            self.folder.set_live(*slot, running.live.read(now));
+        }
+        self.observer.live(self.folder.status());
+    }
+}
+
+/// Orders only ever become more urgent; the first cause stays.
+fn give_order(running: &Running, order: StopOrder) {
+    running.stop.send_if_modified(|present| {
+        let next = match (*present, order) {
+            (StopOrder::None, new) => new,
+            (StopOrder::Stop(first), StopOrder::Kill(_)) => StopOrder::Kill(first),
+            (kept, _) => kept,
+        };
+        let changed = *present != next;
+        *present = next;
+        changed
+    });
+}

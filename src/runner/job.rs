@@ -1,0 +1,78 @@
+//! What the runner is asked to do: the slots of one panel and what they share.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::limits::Limits;
+use crate::capture::Pattern;
+use crate::config::{Provider, ResolvedModel};
+use crate::ids::SlotId;
+use crate::isolation::Mechanism;
+use crate::secrets::Scrub;
+use crate::session::{Record, Status};
+use crate::slots::http;
+
+/// One slot to run.
+#[derive(Debug, Clone)]
+pub struct SlotJob {
+    /// Its anonymous id.
+    pub id: SlotId,
+    /// Who answers.
+    pub model: ResolvedModel,
+    /// The prompt, a file that stays as it is.
+    pub prompt: PathBuf,
+    /// What the answer is for.
+    pub purpose: Purpose,
+}
+
+/// What an answer is for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Purpose {
+    /// It is the answer to the user's task.
+    Answer,
+    /// It is a ballot; a provider that can is held to this schema.
+    Ballot {
+        /// The JSON schema.
+        schema: Value,
+    },
+}
+
+/// What makes text usable, beside not being blank.
+#[derive(Debug, Clone, Default)]
+pub struct Checks {
+    /// The fewest bytes.
+    pub min_bytes: Option<u64>,
+    /// What the whole answer must match.
+    pub pattern: Option<Pattern>,
+}
+
+/// What the slots of a panel share.
+#[derive(Debug)]
+pub struct Shared {
+    /// The user's limits.
+    pub limits: Limits,
+    /// What makes text usable.
+    pub checks: Checks,
+    /// What keeps processes apart.
+    pub mechanism: Mechanism,
+    /// Takes secrets and names out of everything that is written or shown.
+    pub scrub: Arc<Scrub>,
+    /// The shared HTTP client.
+    pub http: Option<http::Client>,
+    /// The managed local model's endpoint and key, where a slot needs it.
+    pub local: Option<(Provider, String)>,
+    /// The program that supervises processes: this one.
+    pub supervisor: PathBuf,
+}
+
+/// Sees what happens, to show it. Never decides anything.
+pub trait Observer: Send {
+    /// An event was recorded.
+    fn event(&mut self, record: &Record, status: &Status);
+    /// Time passed; `status` holds the live fields.
+    fn live(&mut self, status: &Status);
+    /// Gets out of the way of the shell before the process stops (Ctrl-Z).
+    fn suspend(&mut self) {}
+}
