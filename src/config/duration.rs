@@ -1,6 +1,11 @@
-//! Durations as people write them.
+//! Durations and limits as people write them.
 
+use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
+
+use serde::de::{self, Deserializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// A duration that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -53,9 +58,82 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     if total.is_zero() { Err(DurationError::Zero(text.to_owned())) } else { Ok(total) }
 }
 
+/// Writes a duration so that [`parse_duration`] reads it back, to the millisecond.
+#[must_use]
+pub fn format_duration(duration: Duration) -> String {
+    let mut rest = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let mut text = String::new();
+    for (unit, millis) in [("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)] {
+        if rest >= millis {
+            text.push_str(&format!("{}{unit}", rest / millis));
+            rest %= millis;
+        }
+    }
+    if text.is_empty() { "0s".to_owned() } else { text }
+}
+
+/// A limit in time, or that there is none; `none` lifts a limit which a lower layer set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// No limit.
+    Unlimited,
+    /// Ends after this long.
+    After(Duration),
+}
+
+impl Limit {
+    /// The duration, where there is a limit.
+    #[must_use]
+    pub const fn duration(self) -> Option<Duration> {
+        match self {
+            Self::Unlimited => None,
+            Self::After(duration) => Some(duration),
+        }
+    }
+}
+
+impl FromStr for Limit {
+    type Err = DurationError;
+
+    fn from_str(text: &str) -> Result<Self, DurationError> {
+        if text == "none" { Ok(Self::Unlimited) } else { parse_duration(text).map(Self::After) }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unlimited => f.write_str("none"),
+            Self::After(duration) => f.write_str(&format_duration(*duration)),
+        }
+    }
+}
+
+impl Serialize for Limit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Limit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_written_duration_is_read_back() {
+        for millis in [1, 999, 90_000, 5_400_000, 172_800_001] {
+            let duration = Duration::from_millis(millis);
+            assert_eq!(parse_duration(&format_duration(duration)), Ok(duration), "{millis}");
+        }
+        assert_eq!("none".parse(), Ok(Limit::Unlimited));
+        assert_eq!(Limit::After(Duration::from_secs(90)).to_string(), "1m30s");
+    }
 
     #[test]
     fn durations_are_read_as_people_write_them() {

@@ -1,12 +1,50 @@
 //! Layered settings, and what a model's name stands for.
 //!
-//! Order: built-in < user < project < environment < flags. A name is resolved once, before any side effect, into a
+//! Files: `team.toml`, the nearest one in the current directory or above it, up to the root of the git work tree (outside
+//! of one, of the file system); the user's `$XDG_CONFIG_HOME/team/config.toml`, else `~/.config/team/config.toml`. Both
+//! have the same keys ([`FileSettings`]). `.claude/multimodel-team.json` of an earlier program is read below `team.toml`.
+//! Variables: [`VARIABLES`]. This module reads files and never writes one.
+//!
+//! Order: built-in < user < imported < project < environment < flags, key by key, lists replaced as a whole. A relative
+//! `sessions_dir`, program or recording in a `team.toml` starts from its folder, everywhere else from the current one.
+//! `[contexts]`, `[gate]`, `[pipeline]` and `threshold` belong to later versions: they are accepted as they are, so that
+//! one file serves both. Any other unknown key is an error.  A name is resolved once, before any side effect, into a
 //! [`ResolvedModel`] that holds everything needed to ask it; the manifest keeps that for a later resume.
 
+mod builtin;
 mod duration;
+mod environment;
+mod file;
+mod imported;
+mod layer;
+mod literal_secret;
+mod load;
 mod model;
+mod naming;
+mod nearest;
+mod places;
+mod problem;
+mod read;
+mod resolve;
+#[cfg(test)]
+mod resolve_tests;
+mod variables;
+mod variables_layer;
 
-pub use duration::{DurationError, parse_duration};
+pub use builtin::{AGENTS, LOCAL_MODEL, is_known_provider};
+pub use duration::{DurationError, Limit, format_duration, parse_duration};
+pub use environment::Environment;
+pub use file::{FileSettings, ModelEntry, Price, ProviderEntry, SelfVote};
+pub use layer::Origin;
+pub use literal_secret::names_a_secret;
+pub use load::{Config, EffectiveValue, Settings};
 pub use model::{
     AgentKind, ModelIdentity, ModelSettings, OutputFormat, PromptVia, Provider, ResolvedModel, Target, Wire,
 };
+pub use naming::NamingWords;
+pub use nearest::nearest;
+pub use places::PROJECT_FILE;
+pub use problem::{ConfigError, Problem};
+pub use resolve::{Models, ResolveError};
+pub use variables::{VariableError, expand, variables_in};
+pub use variables_layer::{VARIABLES, split_names};

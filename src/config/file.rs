@@ -1,0 +1,241 @@
+//! What may stand in `team.toml` and in the user's `config.toml`.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Limit, OutputFormat, PromptVia, Wire};
+
+/// One layer of settings; what is `None` or absent is left to the layers below.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FileSettings {
+    /// The models that answer when none are named on the command line.
+    pub panel: Option<Vec<String>>,
+    /// The models that vote; the panel itself where absent.
+    pub judges: Option<Vec<String>>,
+    /// Where sessions are kept; in a project file, relative to that file.
+    pub sessions_dir: Option<PathBuf>,
+    /// Which answers are kept from their own author's eyes.
+    pub self_vote: Option<SelfVote>,
+    /// How long a slot may take.
+    pub timeout: Option<Limit>,
+    /// How long a slot may be silent.
+    pub idle_timeout: Option<Limit>,
+    /// How long a command may take.
+    pub deadline: Option<Limit>,
+    /// Slots at once.
+    pub jobs: Option<NonZeroUsize>,
+    /// Retries of a request that failed before its first answer byte.
+    pub retries: Option<u32>,
+    /// Bar of a vote on a task. Read for a later version, checked there.
+    pub threshold: Option<toml::Value>,
+    /// Aliases.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub models: BTreeMap<String, ModelEntry>,
+    /// Endpoints.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub providers: BTreeMap<String, ProviderEntry>,
+    /// Panels by kind of task. Read for a later version, checked there.
+    #[serde(skip_serializing_if = "toml::Table::is_empty")]
+    pub contexts: toml::Table,
+    /// What CI runs. Read for a later version, checked there.
+    #[serde(skip_serializing_if = "toml::Table::is_empty")]
+    pub gate: toml::Table,
+    /// The review pipeline. Read for a later version, checked there.
+    #[serde(skip_serializing_if = "toml::Table::is_empty")]
+    pub pipeline: toml::Table,
+}
+
+/// `[models.ALIAS]`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ModelEntry {
+    /// The name it stands for.
+    #[serde(rename = "use")]
+    pub uses: Option<String>,
+    /// A program and its arguments.
+    pub command: Option<Vec<String>>,
+    /// How the prompt reaches the program.
+    pub prompt: Option<PromptVia>,
+    /// What the program prints.
+    pub output: Option<OutputFormat>,
+    /// Variables for the program; `${VAR}` is filled in when it starts.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// Context in tokens.
+    pub context: Option<u64>,
+    /// System prompt.
+    pub system: Option<String>,
+    /// Sampling temperature.
+    pub temperature: Option<f64>,
+    /// Nucleus sampling.
+    pub top_p: Option<f64>,
+    /// Sampling seed.
+    pub seed: Option<u64>,
+    /// The most output tokens.
+    pub max_tokens: Option<u64>,
+    /// Reasoning effort.
+    pub reasoning_effort: Option<String>,
+    /// Whether an answer cut by its length limit counts as complete.
+    pub accept_truncated: Option<bool>,
+    /// What it costs.
+    pub price: Option<Price>,
+}
+
+/// US dollars per million tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Price {
+    /// Tokens of the prompt.
+    pub input: Option<f64>,
+    /// Tokens of the prompt that the provider had cached.
+    pub cached_input: Option<f64>,
+    /// Tokens of the answer, reasoning included.
+    pub output: Option<f64>,
+}
+
+/// `[providers.NAME]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProviderEntry {
+    /// The wire format.
+    pub wire: Option<Wire>,
+    /// The URL below which the wire's paths are.
+    pub base_url: Option<String>,
+    /// The variable that holds the key.
+    pub api_key_env: Option<String>,
+    /// Further headers; `${VAR}` is filled in when the request is made.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// Requests at once.
+    pub max_concurrent: Option<NonZeroUsize>,
+    /// Whether it takes a JSON schema for the output.
+    pub json_schema: Option<bool>,
+}
+
+/// Which answers are kept from their own author's eyes (DESIGN 6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SelfVote {
+    /// A judge does not see answers of its own identity.
+    #[default]
+    Model,
+    /// A judge does not see its own seat's answer; other seats of the same model are shown.
+    Slot,
+    /// A judge sees every answer.
+    Include,
+}
+
+impl SelfVote {
+    /// Every rule.
+    pub const ALL: [Self; 3] = [Self::Model, Self::Slot, Self::Include];
+
+    /// The name as written in `team.toml` and on the command line.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Slot => "slot",
+            Self::Include => "include",
+        }
+    }
+}
+
+impl FromStr for SelfVote {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|rule| rule.as_str() == text)
+            .ok_or_else(|| format!("`{text}` is none of `model`, `slot`, `include`"))
+    }
+}
+
+/// The keys at the top of a file.
+pub(super) const TOP_KEYS: &[&str] = &[
+    "panel",
+    "judges",
+    "sessions_dir",
+    "self_vote",
+    "timeout",
+    "idle_timeout",
+    "deadline",
+    "jobs",
+    "retries",
+    "threshold",
+    "models",
+    "providers",
+    "contexts",
+    "gate",
+    "pipeline",
+];
+/// The keys of `[models.ALIAS]`.
+pub(super) const MODEL_KEYS: &[&str] = &[
+    "use",
+    "command",
+    "prompt",
+    "output",
+    "env",
+    "context",
+    "system",
+    "temperature",
+    "top_p",
+    "seed",
+    "max_tokens",
+    "reasoning_effort",
+    "accept_truncated",
+    "price",
+];
+/// The keys of `price`.
+pub(super) const PRICE_KEYS: &[&str] = &["input", "cached_input", "output"];
+/// The keys of `[providers.NAME]`.
+pub(super) const PROVIDER_KEYS: &[&str] =
+    &["wire", "base_url", "api_key_env", "headers", "max_concurrent", "json_schema"];
+
+/// The keys that may stand in the table at `path`, as far as they are fixed.
+pub(super) fn known_keys(path: &[String]) -> &'static [&'static str] {
+    match path {
+        [] => TOP_KEYS,
+        [section, _] if section == "models" => MODEL_KEYS,
+        [section, _] if section == "providers" => PROVIDER_KEYS,
+        [section, _, price] if section == "models" && price == "price" => PRICE_KEYS,
+        _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn struct_keys<T: Serialize>(value: &T) -> Vec<String> {
+        // JSON keeps the absent ones, so this is the list of all fields.
+        let serde_json::Value::Object(map) = serde_json::to_value(value).unwrap() else { unreachable!() };
+        map.keys().cloned().collect()
+    }
+
+    #[test]
+    fn the_lists_of_keys_are_those_of_the_structs() {
+        let text = toml::Value::from("x");
+        let filled = toml::Table::from_iter([("x".to_owned(), text)]);
+        let env = BTreeMap::from([("x".to_owned(), "x".to_owned())]);
+        let model = ModelEntry { env: env.clone(), ..ModelEntry::default() };
+        let provider = ProviderEntry { headers: env, ..ProviderEntry::default() };
+        let top = FileSettings {
+            models: BTreeMap::from([("x".to_owned(), model.clone())]),
+            providers: BTreeMap::from([("x".to_owned(), provider.clone())]),
+            contexts: filled.clone(),
+            gate: filled.clone(),
+            pipeline: filled,
+            ..FileSettings::default()
+        };
+        assert_eq!(struct_keys(&top), TOP_KEYS);
+        assert_eq!(struct_keys(&model), MODEL_KEYS);
+        assert_eq!(struct_keys(&provider), PROVIDER_KEYS);
+        assert_eq!(struct_keys(&Price::default()), PRICE_KEYS);
+    }
+}

@@ -1,0 +1,269 @@
+//! All layers put together.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use fs_err as fs;
+use toml::{Table, Value};
+
+use super::file::{FileSettings, ModelEntry, ProviderEntry, SelfVote};
+use super::layer::{Layers, Origin};
+use super::problem::{ConfigError, Problem};
+use super::{Environment, builtin, imported, places, read, variables_layer};
+use crate::error::Error;
+
+/// The settings that hold here and now, and where each came from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    settings: Settings,
+    layers: Layers,
+    /// Where names, programs and recordings without a folder of their own are looked for.
+    cwd: PathBuf,
+    /// The files that were read, lowest layer first.
+    files: Vec<Origin>,
+    /// Where the user's file would be.
+    user_file: Option<PathBuf>,
+    /// What was passed over, for a person to read.
+    warnings: Vec<String>,
+}
+
+/// Effective settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// The models that answer when none are named on the command line; may be empty.
+    pub panel: Vec<String>,
+    /// The models that vote; empty for the panel itself.
+    pub judges: Vec<String>,
+    /// Where sessions are kept, absolute.
+    pub sessions_dir: PathBuf,
+    /// Which answers are kept from their own author's eyes.
+    pub self_vote: SelfVote,
+    /// How long a slot may take.
+    pub timeout: Option<Duration>,
+    /// How long a slot may be silent.
+    pub idle_timeout: Option<Duration>,
+    /// How long a command may take.
+    pub deadline: Option<Duration>,
+    /// Slots at once; all where `None`.
+    pub jobs: Option<NonZeroUsize>,
+    /// Retries of a request that failed before its first answer byte.
+    pub retries: u32,
+    /// Aliases.
+    pub models: BTreeMap<String, ModelEntry>,
+    /// Endpoints, the known ones included.
+    pub providers: BTreeMap<String, ProviderEntry>,
+}
+
+/// One effective value, for `team config`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EffectiveValue<'a> {
+    /// The keys that lead to it.
+    pub keys: &'a [String],
+    /// The value, as written.
+    pub value: &'a Value,
+    /// Where it came from.
+    pub origin: &'a Origin,
+}
+
+impl Config {
+    /// Loads built-in settings, the user's file, the project's, `TEAM_*` variables and `flags`, in this order.
+    ///
+    /// `cwd` is absolute. Everything that is wrong, in all layers, is one error.
+    pub fn load(cwd: &Path, environment: &Environment, flags: FileSettings) -> Result<Self, ConfigError> {
+        let places = places::find(cwd, environment);
+        let mut layers = Layers::default();
+        layers.lay(builtin::settings(), &Origin::BuiltIn);
+        let mut problems = Vec::new();
+        let mut warnings = places.warnings;
+        let mut files = Vec::new();
+
+        if let Some(path) = &places.user {
+            lay_file(&mut layers, &mut files, &mut problems, path, Origin::User(path.clone()));
+        }
+        if let Some(path) = &places.imported {
+            match fs::read_to_string(path).map_err(|error| error.to_string()).and_then(|text| imported::read(&text)) {
+                Ok(table) => {
+                    let origin = Origin::Imported(path.clone());
+                    layers.lay(table, &origin);
+                    files.push(origin);
+                }
+                Err(reason) => warnings.push(format!("`{}` is not used: {reason}", path.display())),
+            }
+        }
+        if let Some(path) = &places.project {
+            lay_file(&mut layers, &mut files, &mut problems, path, Origin::Project(path.clone()));
+        }
+        let (variables, wrong, slips) = variables_layer::read(environment);
+        for (name, table) in variables {
+            layers.lay(table, &Origin::Variable(name.to_owned()));
+        }
+        problems.extend(wrong);
+        warnings.extend(slips);
+        match Table::try_from(&flags) {
+            Ok(table) => layers.lay(table, &Origin::Flag),
+            Err(error) => problems.push(Problem::new("command line", error.to_string())),
+        }
+        if !problems.is_empty() {
+            return Err(ConfigError { problems });
+        }
+        let effective: FileSettings = Value::Table(layers.table.clone()).try_into().map_err(|error| ConfigError {
+            problems: vec![Problem::new("configuration", toml::de::Error::message(&error).to_owned())],
+        })?;
+        let settings = settle(cwd, &layers, effective)?;
+        Ok(Self { settings, layers, cwd: cwd.to_owned(), files, user_file: places.user, warnings })
+    }
+
+    /// The effective settings.
+    #[must_use]
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The models that answer, or how to name some.
+    pub fn panel(&self) -> Result<&[String], Error> {
+        if self.settings.panel.is_empty() {
+            return Err(Error::usage("no models are named")
+                .hint("name them: `-m claude,codex`")
+                .hint("or once for this project: `team init`, then edit `panel` in `team.toml`")
+                .hint("`team models` lists what can be asked here"));
+        }
+        Ok(&self.settings.panel)
+    }
+
+    /// The models that vote: `judges`, else the panel.
+    pub fn judges(&self) -> Result<&[String], Error> {
+        if self.settings.judges.is_empty() { self.panel() } else { Ok(&self.settings.judges) }
+    }
+
+    /// Every effective value with its origin, ordered by key.
+    pub fn values(&self) -> impl Iterator<Item = EffectiveValue<'_>> {
+        self.layers.origins.iter().filter_map(|(keys, origin)| {
+            let value = lookup(&self.layers.table, keys)?;
+            Some(EffectiveValue { keys, value, origin })
+        })
+    }
+
+    /// The files that were read, lowest layer first.
+    #[must_use]
+    pub fn files(&self) -> &[Origin] {
+        &self.files
+    }
+
+    /// Where the user's file is or would be.
+    #[must_use]
+    pub fn user_file(&self) -> Option<&Path> {
+        self.user_file.as_deref()
+    }
+
+    /// What was passed over, for a person to read.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The working directory that the settings were loaded for.
+    #[must_use]
+    pub fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
+    /// The folder that a relative path in the value at `keys` starts from: its project file's, else `cwd`.
+    pub(super) fn folder_of(&self, keys: &[&str]) -> PathBuf {
+        folder_of(&self.cwd, &self.layers, keys)
+    }
+
+    /// Where the value at `keys` came from.
+    #[must_use]
+    pub fn origin(&self, keys: &[&str]) -> Option<&Origin> {
+        self.layers.origin(keys)
+    }
+}
+
+fn lay_file(layers: &mut Layers, files: &mut Vec<Origin>, problems: &mut Vec<Problem>, path: &Path, origin: Origin) {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
+            return;
+        }
+        Err(error) => return problems.push(Problem::new(path, error.to_string())),
+    };
+    match read::read(path, &text) {
+        Ok(table) => {
+            layers.lay(table, &origin);
+            files.push(origin);
+        }
+        Err(wrong) => problems.extend(wrong),
+    }
+}
+
+/// Turns merged settings into effective ones; what only the whole can show is checked here.
+fn settle(cwd: &Path, layers: &Layers, merged: FileSettings) -> Result<Settings, ConfigError> {
+    let mut problems = Vec::new();
+    for (alias, entry) in &merged.models {
+        if entry.uses.is_none() && entry.command.is_none() && !builtin::is_agent(alias) {
+            problems.push(
+                Problem::new(
+                    place_of(layers, &["models", alias]),
+                    format!("`[models.{alias}]` has neither `use` nor `command`"),
+                )
+                .hint("say what it stands for: `use = \"claude:opus\"`"),
+            );
+        }
+    }
+    for (name, entry) in &merged.providers {
+        for (missing, key) in [(entry.wire.is_none(), "wire"), (entry.base_url.is_none(), "base_url")] {
+            if missing {
+                problems.push(
+                    Problem::new(
+                        place_of(layers, &["providers", name]),
+                        format!("`[providers.{name}]` has no `{key}`"),
+                    )
+                    .hint("for example `wire = \"openai-chat\"`, `base_url = \"http://127.0.0.1:8080/v1\"`"),
+                );
+            }
+        }
+    }
+    if !problems.is_empty() {
+        return Err(ConfigError { problems });
+    }
+    let sessions_dir = merged.sessions_dir.unwrap_or_else(|| PathBuf::from(builtin::SESSIONS_DIR));
+    Ok(Settings {
+        panel: merged.panel.unwrap_or_default(),
+        judges: merged.judges.unwrap_or_default(),
+        sessions_dir: folder_of(cwd, layers, &["sessions_dir"]).join(sessions_dir),
+        self_vote: merged.self_vote.unwrap_or_default(),
+        timeout: merged.timeout.and_then(super::Limit::duration),
+        idle_timeout: merged.idle_timeout.and_then(super::Limit::duration),
+        deadline: merged.deadline.and_then(super::Limit::duration),
+        jobs: merged.jobs,
+        retries: merged.retries.unwrap_or(builtin::RETRIES),
+        models: merged.models,
+        providers: merged.providers,
+    })
+}
+
+fn folder_of(cwd: &Path, layers: &Layers, keys: &[&str]) -> PathBuf {
+    match layers.origin(keys) {
+        Some(Origin::Project(file)) => file.parent().unwrap_or(cwd).to_owned(),
+        _ => cwd.to_owned(),
+    }
+}
+
+/// The file that a section's first value came from.
+fn place_of(layers: &Layers, keys: &[&str]) -> PathBuf {
+    let inside = |known: &[String]| known.len() > keys.len() && known.iter().zip(keys).all(|(a, b)| a == b);
+    layers
+        .origins
+        .iter()
+        .filter(|(known, _)| inside(known))
+        .max_by_key(|(_, origin)| *origin)
+        .map_or_else(|| PathBuf::from("configuration"), |(_, origin)| PathBuf::from(origin.to_string()))
+}
+
+fn lookup<'a>(table: &'a Table, keys: &[String]) -> Option<&'a Value> {
+    let (last, parents) = keys.split_last()?;
+    let table = parents.iter().try_fold(table, |table, key| table.get(key)?.as_table())?;
+    table.get(last)
+}

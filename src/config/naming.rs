@@ -1,0 +1,201 @@
+//! The words by which a text would give away which model a slot is.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::variables::variables_in;
+use super::{AgentKind, ResolvedModel, Target};
+
+/// Words to mask, longest first, to be matched as whole words and without regard to case.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NamingWords {
+    /// Model ids, the alias, provider and vendor names; for `[NN.model]`.
+    pub model: Vec<String>,
+    /// The program's name and path; for `[NN.program]`.
+    pub program: Vec<String>,
+    /// Names of variables that hold a key; for `[NN.key]`.
+    pub key: Vec<String>,
+}
+
+/// Families and who makes them.
+const VENDORS: &[(&str, &str)] = &[
+    ("claude", "Anthropic"),
+    ("opus", "Anthropic"),
+    ("sonnet", "Anthropic"),
+    ("haiku", "Anthropic"),
+    ("gpt", "OpenAI"),
+    ("chatgpt", "OpenAI"),
+    ("codex", "OpenAI"),
+    ("gemini", "Google"),
+    ("gemma", "Google"),
+    ("grok", "xAI"),
+    ("llama", "Meta"),
+    ("mistral", "Mistral"),
+    ("mixtral", "Mistral"),
+    ("codestral", "Mistral"),
+    ("deepseek", "DeepSeek"),
+    ("qwen", "Alibaba"),
+    ("glm", "Zhipu"),
+    ("kimi", "Moonshot"),
+    ("smollm", "HuggingFace"),
+];
+
+impl ResolvedModel {
+    /// The words which would name this model in an error text, a log or a next step.
+    #[must_use]
+    pub fn naming_words(&self) -> NamingWords {
+        let mut words = Words::default();
+        match &self.target {
+            Target::Process { agent, command, model, .. } => {
+                if let Some(program) = command.first() {
+                    words.program(program);
+                }
+                match agent {
+                    AgentKind::Claude => {
+                        words.model.extend(["Anthropic".to_owned(), "Claude Code".to_owned()]);
+                        words.key.extend(
+                            ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"].map(str::to_owned),
+                        );
+                    }
+                    AgentKind::Codex => {
+                        words.model.insert("OpenAI".to_owned());
+                        words.key.extend(["OPENAI_API_KEY", "CODEX_API_KEY"].map(str::to_owned));
+                    }
+                    AgentKind::Custom => {
+                        // A script behind an interpreter (`python3 agent.py`), and what it is told to ask.
+                        for argument in command.iter().skip(1).filter(|argument| !argument.starts_with('-')) {
+                            words.argument(argument);
+                        }
+                    }
+                }
+                if let Some(model) = model {
+                    words.id(model);
+                }
+            }
+            Target::Http { provider, model } => {
+                words.id(model);
+                words.id(&provider.name);
+                if let Some(host) = host_of(&provider.base_url) {
+                    words.model.insert(host.to_owned());
+                }
+                words.key.extend(provider.api_key_env.clone());
+                for value in provider.headers.values() {
+                    words.variables(value);
+                }
+            }
+            Target::Local { model } => words.id(model),
+            Target::Replay { file, .. } => words.program(&file.to_string_lossy()),
+        }
+        for (name, value) in &self.settings.env {
+            words.key.insert(name.clone());
+            words.variables(value);
+        }
+        // A replay's and a custom command's name are the user's word for it.
+        words.id(&self.name);
+        words.finish()
+    }
+}
+
+#[derive(Default)]
+struct Words {
+    model: BTreeSet<String>,
+    program: BTreeSet<String>,
+    key: BTreeSet<String>,
+}
+
+impl Words {
+    /// A model id, with its parts: `anthropic/claude-opus-4` names a vendor, a model and a family.
+    fn id(&mut self, id: &str) {
+        self.model.insert(id.to_owned());
+        for part in id.split(['/', '@']).filter(|part| !part.is_empty()) {
+            self.model.insert(part.to_owned());
+            for piece in part.split(':') {
+                self.model.insert(piece.to_owned());
+                let family: String = piece.chars().take_while(|c| c.is_ascii_alphabetic()).collect();
+                self.model.insert(family);
+                for (family, vendor) in families_in(piece) {
+                    self.model.extend([family.to_owned(), vendor.to_owned()]);
+                }
+            }
+        }
+    }
+
+    fn program(&mut self, program: &str) {
+        self.program.insert(program.to_owned());
+        if let Some(base) = Path::new(program).file_name() {
+            let base = base.to_string_lossy().into_owned();
+            self.model.extend(families_in(&base).map(|(_, vendor)| vendor.to_owned()));
+            self.program.insert(base);
+        }
+        if let Some(stem) = Path::new(program).file_stem() {
+            self.program.insert(stem.to_string_lossy().into_owned());
+        }
+    }
+
+    /// An argument may be a script's path or a model's id.
+    fn argument(&mut self, argument: &str) {
+        if argument.contains("{prompt_file}") || is_common(argument) {
+            return;
+        }
+        if families_in(argument).next().is_some() {
+            self.id(argument);
+        } else if argument.contains('/') || argument.contains('.') {
+            self.program(argument);
+        }
+    }
+
+    fn variables(&mut self, value: &str) {
+        self.key.extend(variables_in(value).unwrap_or_default().into_iter().map(str::to_owned));
+    }
+
+    fn finish(mut self) -> NamingWords {
+        // What names the program is masked as the program.
+        let program: BTreeSet<String> = self.program.iter().map(|word| word.to_ascii_lowercase()).collect();
+        self.model.retain(|word| !program.contains(&word.to_ascii_lowercase()));
+        NamingWords { model: sorted(self.model), program: sorted(self.program), key: sorted(self.key) }
+    }
+}
+
+/// The families that `text` names by a word of its own: `ollama` is no `llama`.
+fn families_in(text: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let lower = text.to_ascii_lowercase();
+    VENDORS
+        .iter()
+        .copied()
+        .filter(move |(family, _)| lower.split(|c: char| !c.is_ascii_alphabetic()).any(|word| word == *family))
+}
+
+/// Words that stand in any text and give nobody away.
+fn is_common(word: &str) -> bool {
+    const COMMON: &[&str] = &[
+        "local",
+        "internal",
+        "replay",
+        "http",
+        "https",
+        "run",
+        "exec",
+        "json",
+        "text",
+        "stream-json",
+        "free",
+        "latest",
+        "sh",
+        "bash",
+        "env",
+    ];
+    // Ids such as `o3` have two characters; a single one, or a bare number, is in every second line.
+    word.chars().count() < 2
+        || word.chars().all(|c| c.is_ascii_digit() || c == '.')
+        || COMMON.contains(&word.to_ascii_lowercase().as_str())
+}
+
+fn sorted(words: BTreeSet<String>) -> Vec<String> {
+    let mut words: Vec<String> = words.into_iter().filter(|word| !is_common(word)).collect();
+    words.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    words
+}
+
+fn host_of(url: &str) -> Option<&str> {
+    url.split_once("://")?.1.split('/').next().filter(|host| !host.is_empty())
+}

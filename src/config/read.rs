@@ -1,0 +1,241 @@
+//! One file of settings: its text to a checked table.
+//!
+//! Everything wrong with a file is collected: a key that is not known is an error, for a setting that is dropped in
+//! silence is worse than a run that does not start. A message never shows a source line, which might hold a key.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use toml::de::{DeTable, DeValue};
+
+use super::file::{self, FileSettings};
+use super::literal_secret;
+use super::nearest::nearest;
+use super::problem::Problem;
+use super::variables::{is_variable_name, variables_in};
+
+/// Reads the text of the file at `path`; the table holds what was written, no defaults.
+pub(super) fn read(path: &Path, text: &str) -> Result<toml::Table, Vec<Problem>> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let spans = DeTable::parse(text).map_err(|error| {
+        let line = error.span().map(|span| line_of(text, span.start));
+        vec![Problem::new(path, one_line(error.message())).at(line)]
+    })?;
+    let spans = spans.get_ref();
+    let place = |keys: &[String]| offset_of(spans, keys).map(|offset| line_of(text, offset));
+
+    let mut problems = Vec::new();
+    let mut unknown = BTreeSet::new();
+    let deserializer = match toml::Deserializer::parse(text) {
+        Ok(deserializer) => deserializer,
+        Err(error) => return Err(vec![Problem::new(path, one_line(error.message()))]),
+    };
+    let mut note_unknown = |at: serde_ignored::Path<'_>| {
+        unknown.insert(keys_of(&at));
+    };
+    let mut track = serde_path_to_error::Track::new();
+    let ignoring = serde_ignored::Deserializer::new(deserializer, &mut note_unknown);
+    let settings = serde::Deserialize::deserialize(serde_path_to_error::Deserializer::new(ignoring, &mut track));
+    let settings: FileSettings = match settings {
+        Ok(settings) => settings,
+        Err(error) => {
+            let key = track.path().to_string();
+            let line = error.span().map(|span| line_of(text, span.start));
+            problems.push(Problem::new(path, format!("`{key}`: {}", one_line(error.message()))).at(line));
+            FileSettings::default()
+        }
+    };
+    let table: toml::Table = match toml::from_str(text) {
+        Ok(table) => table,
+        Err(error) => return Err(vec![Problem::new(path, one_line(error.message()))]),
+    };
+
+    let secrets = literal_secret::find(&table);
+    problems.extend(unknown.iter().filter(|keys| !secrets.iter().any(|s| s.keys == **keys)).map(|keys| {
+        let (name, parents) = keys.split_last().map_or(("", &[][..]), |(name, parents)| (name.as_str(), parents));
+        let section = if parents.is_empty() { String::new() } else { format!(" in `[{}]`", parents.join(".")) };
+        let problem = Problem::new(path, format!("unknown key `{name}`{section}")).at(place(keys));
+        match nearest(name, file::known_keys(parents).iter().copied()) {
+            Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
+            None => problem.hint(format!("known here: {}", file::known_keys(parents).join(", "))),
+        }
+    }));
+    problems.extend(secrets.into_iter().map(|secret| {
+        Problem::new(path, format!("`{}` holds a secret, which never belongs in a file", secret.keys.join(".")))
+            .at(place(&secret.keys))
+            .hint(secret.hint)
+    }));
+    check_values(path, &settings, &place, &mut problems);
+    problems.sort_by_key(|problem| problem.line);
+    if problems.is_empty() { Ok(table) } else { Err(problems) }
+}
+
+/// What the types alone cannot say.
+fn check_values(
+    path: &Path,
+    settings: &FileSettings,
+    place: &dyn Fn(&[String]) -> Option<usize>,
+    problems: &mut Vec<Problem>,
+) {
+    let keys = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>();
+    for (alias, model) in &settings.models {
+        let at = place(&keys(&["models", alias]));
+        let mut wrong = |message: String, hint: &str| {
+            problems.push(Problem::new(path, format!("`[models.{alias}]` {message}")).at(at).hint(hint));
+        };
+        if alias.is_empty() || alias.contains(|c: char| c == ',' || c.is_whitespace() || c.is_control()) {
+            wrong("is not a usable alias".into(), "an alias has no comma and no space");
+        }
+        if model.uses.is_some() && model.command.is_some() {
+            wrong("has both `use` and `command`".into(), "keep the one that is meant");
+        }
+        if model.command.as_ref().is_some_and(|command| command.first().is_none_or(String::is_empty)) {
+            wrong("has an empty `command`".into(), "write the program and its arguments as a list of strings");
+        }
+        for (name, value) in &model.env {
+            if !is_variable_name(name) {
+                wrong(format!("`env`: `{name}` is not a variable name"), "letters, digits and `_` only");
+            } else if let Err(error) = variables_in(value) {
+                wrong(format!("`env.{name}`: {error}"), "write `${NAME}`");
+            }
+        }
+    }
+    for (name, provider) in &settings.providers {
+        let at = place(&keys(&["providers", name]));
+        let mut wrong = |message: String, hint: &str| {
+            problems.push(Problem::new(path, format!("`[providers.{name}]` {message}")).at(at).hint(hint));
+        };
+        if let Some(url) = &provider.base_url
+            && !(url.starts_with("https://") || url.starts_with("http://"))
+        {
+            wrong("has a `base_url` that is neither http nor https".into(), "for example `http://127.0.0.1:8080/v1`");
+        }
+        for (header, value) in &provider.headers {
+            if let Err(error) = variables_in(value) {
+                wrong(format!("`headers.{header}`: {error}"), "write `${NAME}`");
+            }
+        }
+    }
+}
+
+fn keys_of(path: &serde_ignored::Path<'_>) -> Vec<String> {
+    use serde_ignored::Path as P;
+    match path {
+        P::Root => Vec::new(),
+        P::Seq { parent, index } => with(parent, index.to_string()),
+        P::Map { parent, key } => with(parent, key.clone()),
+        P::Some { parent } | P::NewtypeStruct { parent } | P::NewtypeVariant { parent } => keys_of(parent),
+    }
+}
+
+fn with(parent: &serde_ignored::Path<'_>, key: String) -> Vec<String> {
+    let mut keys = keys_of(parent);
+    keys.push(key);
+    keys
+}
+
+/// Where the key at `keys` is written, in bytes.
+fn offset_of(table: &DeTable<'_>, keys: &[String]) -> Option<usize> {
+    let (first, rest) = keys.split_first()?;
+    let (key, value) = table.iter().find(|(key, _)| key.get_ref().as_ref() == first.as_str())?;
+    match (rest.is_empty(), value.get_ref()) {
+        (false, DeValue::Table(inner)) => offset_of(inner, rest).or(Some(key.span().start)),
+        _ => Some(key.span().start),
+    }
+}
+
+fn line_of(text: &str, offset: usize) -> usize {
+    text.as_bytes().iter().take(offset).filter(|byte| **byte == b'\n').count() + 1
+}
+
+fn one_line(message: &str) -> String {
+    message.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(text: &str) -> String {
+        let problems = read(Path::new("team.toml"), text).unwrap_err();
+        problems.iter().map(|p| format!("{p} | {}\n", p.hint.as_deref().unwrap_or_default())).collect()
+    }
+
+    #[test]
+    fn all_unknown_keys_are_reported_together_with_the_nearest_name() {
+        let text = r#"
+pannel = ["claude"]
+timeout = "10m"
+
+[models.fast]
+use = "openai@gpt-4o-mini"
+temprature = 0.2
+
+[providers.mine]
+base_url = "http://127.0.0.1:1/v1"
+zzz = 1
+"#;
+        insta::assert_snapshot!(problems(text), @r"
+        team.toml:2: unknown key `pannel` | did you mean `panel`?
+        team.toml:7: unknown key `temprature` in `[models.fast]` | did you mean `temperature`?
+        team.toml:11: unknown key `zzz` in `[providers.mine]` | known here: wire, base_url, api_key_env, headers, max_concurrent, json_schema
+        ");
+    }
+
+    #[test]
+    fn a_wrong_type_and_a_wrong_value_name_key_and_line() {
+        insta::assert_snapshot!(problems("jobs = 0"), @"team.toml:1: `jobs`: invalid value: integer `0`, expected a nonzero usize |");
+        insta::assert_snapshot!(problems("\ntimeout = \"90\""), @"team.toml:2: `timeout`: `90` has no unit: write `90s` for seconds or `90m` for minutes |");
+        insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\noutput = \"xml\""), @"team.toml:3: `models.a.output`: unknown variant `xml`, expected one of `text`, `claude-stream-json`, `codex-json`, `gemini-json`, `opencode-json` |");
+        insta::assert_snapshot!(problems("panel = [\n"), @"team.toml:1: unclosed array, expected `]` |");
+    }
+
+    #[test]
+    fn a_secret_in_a_file_is_refused_and_never_shown() {
+        let text = r#"
+[providers.a]
+api_key = "sk-aaaaaaaaaaaaaaaaaaaaaaaa"
+[providers.b]
+api_key_env = "sk-bbbbbbbbbbbbbbbbbbbbbbbb"
+[providers.c]
+base_url = "https://user:cccccccccccc@example.org/v1"
+headers = { Authorization = "Bearer dddddddddddddddddddd", "X-Title" = "team" }
+[models.m]
+use = "claude"
+env = { ANTHROPIC_API_KEY = "eeeeeeeeeeeeeeeeeeeeeeee", OTHER_API_KEY = "${OTHER}", LOCAL_API_KEY = "dummy" }
+"#;
+        let shown = problems(text);
+        for secret in ["aaaa", "bbbb", "cccc", "dddd", "eeee"] {
+            assert!(!shown.contains(secret), "{shown}");
+        }
+        insta::assert_snapshot!(shown, @r#"
+        team.toml:3: `providers.a.api_key` holds a secret, which never belongs in a file | put it into the environment, and write `api_key_env = "NAME"` here
+        team.toml:5: `providers.b.api_key_env` holds a secret, which never belongs in a file | `api_key_env` takes the name of the variable that holds the key
+        team.toml:7: `providers.c.base_url` holds a secret, which never belongs in a file | leave user and password out, and send them by `headers` with `${VAR}`
+        team.toml:8: `providers.c.headers.Authorization` holds a secret, which never belongs in a file | write `${VAR}`, and put the value into the environment
+        team.toml:11: `models.m.env.ANTHROPIC_API_KEY` holds a secret, which never belongs in a file | write `${VAR}`, and put the value into the environment
+        "#);
+    }
+
+    #[test]
+    fn a_broken_line_with_a_key_in_it_is_not_shown() {
+        let shown = problems("[providers.a]\napi_key = sk-aaaaaaaaaaaaaaaa");
+        assert!(!shown.contains("aaaa"), "{shown}");
+        assert!(shown.starts_with("team.toml:2: "), "{shown}");
+    }
+
+    #[test]
+    fn use_and_command_exclude_each_other() {
+        insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\ncommand = [\"y\"]\n[models.b]\ncommand = []"), @r"
+        team.toml:1: `[models.a]` has both `use` and `command` | keep the one that is meant
+        team.toml:4: `[models.b]` has an empty `command` | write the program and its arguments as a list of strings
+        ");
+    }
+
+    #[test]
+    fn sections_of_later_versions_are_accepted() {
+        let text = "threshold = \"majority\"\n[contexts.review]\npanel = [\"claude\"]\n[gate]\nanything = 1\n[pipeline]\nsession_reuse = true";
+        let table = read(Path::new("team.toml"), text).unwrap();
+        assert_eq!(table.len(), 4);
+    }
+}
