@@ -2,10 +2,12 @@
 //!
 //! Everything here is data and pure functions; drivers, capture and runner all speak in these terms.
 
+mod diagnose;
 mod outcome;
 mod reason;
 mod state;
 
+pub use diagnose::diagnose;
 pub use outcome::{Activity, Output, StopReason, StreamEnd, TypedError, Usage};
 pub use reason::Reason;
 pub use state::{SlotMove, SlotState, TransitionError, transition};
