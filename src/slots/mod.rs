@@ -1,1 +1,5 @@
 //! What can answer: agent command lines, model APIs, the managed local model, recordings.
+
+pub mod http;
+pub mod local;
+pub mod replay;

@@ -1,0 +1,23 @@
+//! The driver for model APIs: one prompt over HTTP, streamed back as text.
+//!
+//! A [`Request`] goes in; text and signs of life leave through `Output` while they come, and one `StreamEnd` at the
+//! end says how it went. One adapter per wire format (`wire`) knows that format's requests and events; everything
+//! else is shared: the SSE reader, retries, limits, error reading. It owns no file on disk, keeps no key, and follows
+//! no redirect to another host.
+
+mod address;
+mod ask;
+mod client;
+mod failure;
+mod retry;
+mod sse;
+mod stream;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+pub use ask::{JsonSchema, Request};
+pub use client::Client;
+pub use retry::{LONGEST_WAIT, RetryPolicy};

@@ -1,0 +1,358 @@
+//! One answer as it comes in: from the bytes of a response to text, and a verdict on how it ended.
+
+use std::io;
+use std::time::Duration;
+
+use reqwest::Response;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::failure::{Stated, readable, transport};
+use super::sse::{LARGEST_EVENT, Reader, TooLarge};
+use super::wire::{Decoder, Malformed, Piece};
+use crate::session::slot::{Activity, Output, Reason, StopReason, StreamEnd, TypedError};
+
+/// How long the rest of a stream (usage, the last event) is waited for once the model has said that it is done.
+const DRAIN: Duration = Duration::from_secs(10);
+
+/// How much of a stream's beginning is kept, to say what it was if it was no stream.
+const KEPT_LEAD: usize = 512;
+
+/// How an attempt went.
+#[derive(Debug)]
+pub(super) enum Attempt {
+    /// It ended for good, well or not.
+    Ended(StreamEnd),
+    /// It failed before anything of an answer came, so it may be tried again.
+    NotBegun(NotBegun),
+}
+
+/// Why nothing of an answer came.
+#[derive(Debug)]
+pub(super) enum NotBegun {
+    /// The server said so.
+    Stated {
+        /// Its words.
+        stated: Stated,
+        /// How long it asks to wait.
+        wait: Option<Duration>,
+    },
+    /// There was no connection, or it broke.
+    Connection(String),
+}
+
+/// Reads the body of a 200.
+///
+/// A connection that breaks before the first event of the answer is a network error and may be tried again. Once an
+/// event came, work was done and billed: then any end without the format's terminal event, orderly or not, is
+/// `truncated`, and nothing is asked again.
+pub(super) async fn read(
+    mut response: Response,
+    decoder: Box<dyn Decoder>,
+    out: &mut dyn Output,
+    stop: &CancellationToken,
+) -> io::Result<Attempt> {
+    let mut reading = Reading::new(decoder);
+    let mut drained = None;
+    loop {
+        let chunk = tokio::select! {
+            biased;
+            () = stop.cancelled() => return Ok(Attempt::Ended(reading.cancelled())),
+            chunk = response.chunk() => chunk,
+            () = tokio::time::sleep_until(drained.unwrap_or_else(Instant::now)), if drained.is_some() => Ok(None),
+        };
+        match chunk {
+            Ok(Some(bytes)) => {
+                out.received(bytes.len());
+                reading.take(&bytes, out)?;
+                if reading.over {
+                    return Ok(reading.finish());
+                }
+                if reading.end.stop.is_some() {
+                    drained.get_or_insert_with(|| Instant::now() + DRAIN);
+                }
+            }
+            Ok(None) => {
+                reading.last(out)?;
+                return Ok(reading.finish());
+            }
+            Err(error) => {
+                reading.cut(out)?;
+                return Ok(reading.broken(transport(error)));
+            }
+        }
+    }
+}
+
+/// What kind of body a 200 turned out to have; gateways answer a stream request with all of them, under any type.
+enum Body {
+    /// Nothing but blanks so far.
+    Unknown,
+    /// A stream of events.
+    Events(Reader),
+    /// One JSON value, kept until it is whole.
+    Json(Vec<u8>),
+    /// A web page or other text, of which the beginning is kept.
+    Page(Vec<u8>),
+}
+
+struct Reading {
+    decoder: Box<dyn Decoder>,
+    body: Body,
+    /// Bytes of blanks and byte-order mark before the kind of body is known; of a stream then its beginning.
+    lead: Vec<u8>,
+    /// The stream had an event, whatever it meant.
+    has_events: bool,
+    pieces: Vec<Piece>,
+    /// An event of the answer came.
+    begun: bool,
+    /// The text so far is white space only.
+    blank: bool,
+    thought: bool,
+    answering: bool,
+    refusal: String,
+    error: Option<Stated>,
+    /// Nothing that follows matters.
+    over: bool,
+    end: StreamEnd,
+}
+
+impl Reading {
+    fn new(decoder: Box<dyn Decoder>) -> Self {
+        Self {
+            decoder,
+            body: Body::Unknown,
+            lead: Vec::new(),
+            has_events: false,
+            pieces: Vec::new(),
+            begun: false,
+            blank: true,
+            thought: false,
+            answering: false,
+            refusal: String::new(),
+            error: None,
+            over: false,
+            end: StreamEnd::default(),
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8], out: &mut dyn Output) -> io::Result<()> {
+        match &mut self.body {
+            Body::Unknown => {
+                self.lead.extend_from_slice(bytes);
+                let Some(first) = first_meaningful_byte(&self.lead) else { return Ok(()) };
+                let lead = std::mem::take(&mut self.lead);
+                // From here on the field holds the beginning of a stream.
+                self.body = match first {
+                    b'{' | b'[' => Body::Json(Vec::new()),
+                    b'<' => Body::Page(Vec::new()),
+                    _ => Body::Events(Reader::new()),
+                };
+                self.take(&lead, out)
+            }
+            Body::Events(reader) => {
+                if self.lead.len() < KEPT_LEAD {
+                    self.lead.extend_from_slice(&bytes[..bytes.len().min(KEPT_LEAD)]);
+                }
+                let (decoder, pieces, has_events) = (&mut self.decoder, &mut self.pieces, &mut self.has_events);
+                let mut malformed = None;
+                let result = reader.push(bytes, |event| {
+                    *has_events = true;
+                    if malformed.is_none() {
+                        malformed = decoder.event(event.name, event.data, pieces).err();
+                    }
+                });
+                self.apply(out)?;
+                self.check(result, malformed);
+                Ok(())
+            }
+            Body::Json(whole) => {
+                if whole.len() + bytes.len() > LARGEST_EVENT {
+                    self.fail(Reason::BadOutput, TooLarge.to_string());
+                } else {
+                    whole.extend_from_slice(bytes);
+                }
+                Ok(())
+            }
+            Body::Page(page) => {
+                page.extend_from_slice(bytes);
+                // A title stands near the beginning; the rest of a page says nothing.
+                if page.len() > 16 << 10 {
+                    let text = readable(page);
+                    self.fail(Reason::BadOutput, format!("the answer is {text}"));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The body is over: what is still held back is read.
+    fn last(&mut self, out: &mut dyn Output) -> io::Result<()> {
+        match std::mem::replace(&mut self.body, Body::Unknown) {
+            Body::Unknown => {}
+            Body::Events(reader) => {
+                let (decoder, pieces, has_events) = (&mut self.decoder, &mut self.pieces, &mut self.has_events);
+                let result = reader.finish(|event| {
+                    *has_events = true;
+                    // Half an event is what a cut leaves behind; that the stream is cut is said elsewhere.
+                    let _ = decoder.event(event.name, event.data, pieces);
+                });
+                self.apply(out)?;
+                self.check(result, None);
+            }
+            Body::Json(whole) => {
+                let malformed = self.decoder.whole(&whole, &mut self.pieces).err();
+                self.apply(out)?;
+                self.check(Ok(()), malformed);
+            }
+            Body::Page(page) => self.fail(Reason::BadOutput, format!("the answer is {}", readable(&page))),
+        }
+        Ok(())
+    }
+
+    /// The connection broke: what came whole is read, half a JSON value is not.
+    fn cut(&mut self, out: &mut dyn Output) -> io::Result<()> {
+        if matches!(self.body, Body::Json(_)) {
+            self.begun = true;
+            return Ok(());
+        }
+        self.last(out)
+    }
+
+    fn check(&mut self, result: Result<(), TooLarge>, malformed: Option<Malformed>) {
+        if self.over {
+            return;
+        }
+        if let Some(Malformed(text)) = malformed {
+            self.fail(Reason::BadOutput, text);
+        } else if let Err(error) = result {
+            self.fail(Reason::BadOutput, error.to_string());
+        }
+    }
+
+    fn fail(&mut self, reason: Reason, detail: String) {
+        self.begun = true;
+        self.over = true;
+        self.end.error = Some(TypedError::new(reason, detail));
+    }
+
+    fn apply(&mut self, out: &mut dyn Output) -> io::Result<()> {
+        for piece in std::mem::take(&mut self.pieces) {
+            if self.over {
+                break;
+            }
+            self.begun |= !matches!(piece, Piece::Error(_));
+            match piece {
+                Piece::Begun => {}
+                Piece::Text(text) => {
+                    if !std::mem::replace(&mut self.answering, true) {
+                        out.activity(Activity::Answering);
+                    }
+                    self.blank &= text.trim().is_empty();
+                    out.text(text.as_bytes())?;
+                }
+                Piece::Thinking => {
+                    if self.answering || !self.thought {
+                        out.activity(Activity::Thinking);
+                    }
+                    self.thought = true;
+                    self.answering = false;
+                }
+                Piece::Refusal(text) => self.refusal.push_str(&text),
+                // The first stop counts: a usage chunk may repeat it.
+                Piece::Stop(stop) => {
+                    self.end.stop.get_or_insert(stop);
+                }
+                Piece::Usage(usage) => self.end.usage = Some(usage),
+                Piece::CostUsd(cost) => self.end.cost_usd = Some(cost),
+                Piece::Broken(stated) | Piece::Error(stated) => {
+                    self.error = Some(stated);
+                    self.over = true;
+                }
+                Piece::End => {
+                    self.end.stop.get_or_insert(StopReason::Done);
+                    self.over = true;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn cancelled(mut self) -> StreamEnd {
+        self.end.error = Some(TypedError::new(Reason::Cancelled, "stopped while the answer was awaited"));
+        self.end
+    }
+
+    /// The transport failed.
+    fn broken(self, why: String) -> Attempt {
+        if self.error.is_some() || self.end.error.is_some() || self.end.stop.is_some() {
+            return self.finish();
+        }
+        if !self.begun {
+            return Attempt::NotBegun(NotBegun::Connection(why));
+        }
+        self.ended_as(Reason::Truncated, format!("the connection broke in the middle of the answer: {why}"))
+    }
+
+    /// The body ended in order.
+    fn finish(mut self) -> Attempt {
+        if let Some(stated) = self.error.take() {
+            if !self.begun {
+                return Attempt::NotBegun(NotBegun::Stated { stated, wait: None });
+            }
+            self.end.error = Some(stated.typed());
+            return Attempt::Ended(self.end);
+        }
+        if self.end.error.is_some() {
+            return Attempt::Ended(self.end);
+        }
+        if !self.refusal.is_empty() {
+            self.end.stop = Some(StopReason::Refused);
+            let words = std::mem::take(&mut self.refusal);
+            return self.ended_as(Reason::Refused, words);
+        }
+        let lead = self.lead.trim_ascii();
+        // A stream may hold comments only; other text is something else's answer.
+        if !self.has_events && self.end.stop.is_none() && !lead.is_empty() && !lead.starts_with(b":") {
+            let detail = format!("the answer is no stream of events: {}", readable(lead));
+            return self.ended_as(Reason::BadOutput, detail);
+        }
+        match self.end.stop {
+            None => self.ended_as(Reason::Truncated, "the stream ended without saying that the answer was done".into()),
+            Some(StopReason::Refused) => Attempt::Ended(self.end),
+            Some(StopReason::Done | StopReason::Length) => match self.spent_on_reasoning() {
+                Some(detail) => self.ended_as(Reason::EmptyOutput, detail),
+                None => Attempt::Ended(self.end),
+            },
+        }
+    }
+
+    /// Why there is no text although the model worked, where that is known.
+    fn spent_on_reasoning(&self) -> Option<String> {
+        if !self.blank {
+            return None;
+        }
+        let tokens = self.end.usage.and_then(|usage| usage.reasoning_tokens).filter(|tokens| *tokens > 0);
+        let cut = if self.end.stop == Some(StopReason::Length) { ", until the length limit" } else { "" };
+        match tokens {
+            Some(tokens) => Some(format!("no text: the model spent {tokens} tokens on reasoning{cut}")),
+            None if self.thought => Some(format!("no text: the model only reasoned{cut}")),
+            None => None,
+        }
+    }
+
+    fn ended_as(mut self, reason: Reason, detail: String) -> Attempt {
+        self.end.error = Some(TypedError::new(reason, detail));
+        Attempt::Ended(self.end)
+    }
+}
+
+/// The first byte that is neither white space nor of a byte-order mark.
+fn first_meaningful_byte(lead: &[u8]) -> Option<u8> {
+    let mark = b"\xef\xbb\xbf";
+    let lead = lead.strip_prefix(mark).unwrap_or(lead);
+    if mark.starts_with(lead) {
+        return None;
+    }
+    lead.iter().copied().find(|byte| !byte.is_ascii_whitespace())
+}
