@@ -1,0 +1,185 @@
+//! The words that would tell which model, vendor or provider a text is about.
+//!
+//! A name such as `openrouter@anthropic/claude-opus-4.5` says more than itself: its parts, its family's vendor and its
+//! family's other names say as much. This is a list of what is public about the families; a name that is not in it
+//! still gives its own parts.
+
+use std::collections::BTreeSet;
+
+/// Families of models: any of the words on the left in a name makes all of both sides telling.
+const FAMILIES: &[(&[&str], &[&str])] = &[
+    (&["claude", "anthropic", "opus", "sonnet", "haiku", "claudish"], &["Claude Code"]),
+    (&["gpt", "openai", "chatgpt", "codex"], &["o1", "o3", "o4", "o4-mini", "o3-mini"]),
+    (&["gemini", "google", "gemma"], &["deepmind", "bard"]),
+    (&["grok", "xai"], &["x.ai"]),
+    (&["llama", "codellama"], &["Meta AI", "meta-llama"]),
+    (&["qwen", "qwq", "alibaba"], &["tongyi"]),
+    (&["deepseek"], &[]),
+    (&["mistral", "mixtral", "codestral", "devstral", "magistral", "ministral"], &["mistralai"]),
+    (&["kimi", "moonshot"], &["moonshotai"]),
+    (&["glm", "zhipu"], &["z.ai", "zai"]),
+    (&["smollm", "smollm2", "smollm3"], &["hugging face", "huggingface"]),
+    (&["minimax"], &[]),
+    (&["phi"], &[]),
+    (&["nemotron", "nvidia"], &[]),
+    (&["command-r", "cohere"], &[]),
+];
+
+/// Parts of model ids that are ordinary words: masked alone they would only make a text unreadable.
+const ORDINARY: &[&str] = &[
+    "latest",
+    "preview",
+    "instruct",
+    "chat",
+    "base",
+    "mini",
+    "nano",
+    "large",
+    "small",
+    "medium",
+    "micro",
+    "tiny",
+    "lite",
+    "fast",
+    "flash",
+    "pro",
+    "max",
+    "ultra",
+    "plus",
+    "free",
+    "beta",
+    "exp",
+    "experimental",
+    "code",
+    "coder",
+    "vision",
+    "text",
+    "thinking",
+    "reasoning",
+    "reasoner",
+    "turbo",
+    "high",
+    "low",
+    "local",
+    "default",
+    "model",
+    "models",
+    "internal",
+    "vllm",
+    "fake",
+    "agent",
+    "command",
+    "test",
+    "the",
+    "bin",
+    "usr",
+    "home",
+    "env",
+    "node",
+    "python",
+    "bash",
+];
+
+/// The words that name a model: `names` themselves, their parts, forms with other separators, and what is known about
+/// their families.
+#[must_use]
+pub fn model_words<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Vec<String> {
+    let mut words = BTreeSet::new();
+    for name in names {
+        let name = name.as_ref().trim();
+        if name.is_empty() {
+            continue;
+        }
+        add_with_separators(name, &mut words);
+        for part in name.split(['@', '/', ':']).filter(|part| !part.is_empty()) {
+            if !is_ordinary(part) && !is_size(part) {
+                add_with_separators(part, &mut words);
+            }
+            for piece in part.split(['-', '_', '.', ' ']) {
+                let letters = piece.trim_end_matches(|c: char| c.is_ascii_digit());
+                for word in [piece, letters] {
+                    if word.len() >= 3 && word.chars().any(char::is_alphabetic) && !is_ordinary(word) && !is_size(word)
+                    {
+                        words.insert(word.to_owned());
+                    }
+                }
+            }
+        }
+    }
+    let lower: BTreeSet<String> = words.iter().map(|word| word.to_lowercase()).collect();
+    for (telling, further) in FAMILIES {
+        if telling.iter().chain(*further).any(|word| lower.contains(&word.to_lowercase())) {
+            words.extend(telling.iter().chain(*further).map(|word| (*word).to_owned()));
+        }
+    }
+    words.into_iter().collect()
+}
+
+/// The words that name a key: the variable `name`, and what is in front of its `_API_KEY` or `_TOKEN`.
+#[must_use]
+pub fn key_words(name: &str) -> Vec<String> {
+    let mut words = vec![name.to_owned()];
+    for ending in ["_API_KEY", "_AUTH_TOKEN", "_TOKEN", "_KEY"] {
+        if let Some(stem) = name.strip_suffix(ending) {
+            if stem.len() >= 3 {
+                words.push(format!("{stem}_BASE_URL"));
+            }
+            break;
+        }
+    }
+    words
+}
+
+/// `claude-opus-4.5` is written `Claude Opus 4.5` and `claude_opus_4_5` as well.
+fn add_with_separators(name: &str, words: &mut BTreeSet<String>) {
+    words.insert(name.to_owned());
+    if !name.contains(['-', '_', '.', ' ']) {
+        return;
+    }
+    for separator in ["-", " ", "_", ""] {
+        words.insert(name.replace(['-', '_', ' '], separator));
+        words.insert(name.replace(['-', '_', ' ', '.'], separator));
+    }
+}
+
+fn is_ordinary(word: &str) -> bool {
+    ORDINARY.iter().any(|ordinary| ordinary.eq_ignore_ascii_case(word))
+}
+
+/// `135M`, `70b`, `8x7b`, `4o`, `4.5`.
+fn is_size(word: &str) -> bool {
+    word.len() <= 5 && word.starts_with(|c: char| c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_gives_its_parts_and_its_family() {
+        let words = model_words(["openrouter@anthropic/claude-opus-4.5"]);
+        for word in
+            ["openrouter", "anthropic", "claude-opus-4.5", "claude opus 4.5", "claude_opus_4_5", "sonnet", "opus"]
+        {
+            assert!(words.iter().any(|w| w == word), "{word} in {words:?}");
+        }
+        assert!(!words.iter().any(|w| w == "4" || w == "gpt"), "{words:?}");
+    }
+
+    #[test]
+    fn ordinary_parts_do_not_count() {
+        let words = model_words(["openai@gpt-5-mini", "ollama@qwen3:8b"]);
+        for word in ["mini", "8b", "5"] {
+            assert!(!words.iter().any(|w| w == word), "{word} in {words:?}");
+        }
+        for word in ["gpt-5-mini", "codex", "qwen3", "qwen", "ollama"] {
+            assert!(words.iter().any(|w| w == word), "{word} in {words:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_gives_its_variable() {
+        assert_eq!(key_words("ANTHROPIC_API_KEY"), ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"]);
+        assert_eq!(key_words("MY_PASS"), ["MY_PASS"]);
+    }
+}

@@ -1,0 +1,122 @@
+//! The answers in a judge's prompt, and ballots about them.
+
+use std::fmt::Write;
+use std::str::FromStr;
+
+/// How to vote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Rule {
+    All(&'static str),
+    ApproveWord(String),
+    Garbage,
+    Missing,
+    Duplicate,
+    Conflict,
+    Unknown,
+    Json,
+    Unclosed,
+    Lower,
+}
+
+impl FromStr for Rule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Ok(match text.split_once(' ').unwrap_or((text, "")) {
+            ("approve", "") => Self::All("APPROVE"),
+            ("reject", "") => Self::All("REJECT"),
+            ("abstain", "") => Self::All("ABSTAIN"),
+            ("approve-word", word) if !word.is_empty() => Self::ApproveWord(word.to_owned()),
+            ("garbage", "") => Self::Garbage,
+            ("missing", "") => Self::Missing,
+            ("duplicate", "") => Self::Duplicate,
+            ("conflict", "") => Self::Conflict,
+            ("unknown", "") => Self::Unknown,
+            ("json", "") => Self::Json,
+            ("unclosed", "") => Self::Unclosed,
+            ("lower", "") => Self::Lower,
+            _ => return Err(format!("unknown rule `{text}`")),
+        })
+    }
+}
+
+/// An answer to judge.
+pub(crate) struct Answer<'p> {
+    alias: &'p str,
+    text: &'p str,
+}
+
+/// Every answer that a line `### Response ALIAS` introduces.
+pub(crate) fn answers(prompt: &str) -> Vec<Answer<'_>> {
+    let mut heads = Vec::new();
+    let mut at = 0;
+    for line in prompt.split_inclusive('\n') {
+        if let Some(alias) = line.strip_prefix("### Response ").map(str::trim)
+            && !alias.is_empty()
+            && !alias.contains(char::is_whitespace)
+        {
+            heads.push((alias, at, at + line.len()));
+        }
+        at += line.len();
+    }
+    let ends = heads.iter().skip(1).map(|head| head.1).chain([prompt.len()]);
+    heads.iter().zip(ends).map(|((alias, _, start), end)| Answer { alias, text: &prompt[*start..end] }).collect()
+}
+
+/// What a judge with this rule prints.
+pub(crate) fn vote(rule: &Rule, answers: &[Answer<'_>]) -> String {
+    let mut out = String::from("I read every answer.\n\n");
+    let last = answers.last().map_or("", |answer| answer.alias);
+    for answer in answers {
+        let is_last = answer.alias == last;
+        match rule {
+            Rule::All(verdict) => out += &block(answer.alias, verdict),
+            Rule::ApproveWord(word) => {
+                let verdict = if answer.text.contains(word.as_str()) { "APPROVE" } else { "REJECT" };
+                out += &block(answer.alias, verdict);
+            }
+            Rule::Missing if is_last => {}
+            Rule::Garbage => {
+                let _ = writeln!(out, "I would say {} is an APPROVE, with confidence 9.", answer.alias);
+            }
+            Rule::Unclosed if is_last => out += block(answer.alias, "APPROVE").trim_end().trim_end_matches('`'),
+            Rule::Lower => {
+                let _ = write!(
+                    out,
+                    "```vote\r\nresponse: {}\r\n**verdict**: approve\r\nconfidence: 8/10\r\nsummary: fine\r\nkey_issues: none\r\n```\r\n",
+                    answer.alias
+                );
+            }
+            Rule::Json => {}
+            Rule::Missing | Rule::Duplicate | Rule::Conflict | Rule::Unknown | Rule::Unclosed => {
+                out += &block(answer.alias, "APPROVE");
+            }
+        }
+    }
+    match rule {
+        Rule::Duplicate => out += &block(last, "APPROVE"),
+        Rule::Conflict => out += &block(last, "REJECT"),
+        Rule::Unknown => out += &block("nobody-has-this-alias", "APPROVE"),
+        Rule::Json => return json(answers),
+        _ => {}
+    }
+    out
+}
+
+fn block(alias: &str, verdict: &str) -> String {
+    format!(
+        "```vote\nRESPONSE: {alias}\nVERDICT: {verdict}\nCONFIDENCE: 8\nSUMMARY: Reasons for {verdict}.\nKEY_ISSUES: None\n```\n\n"
+    )
+}
+
+fn json(answers: &[Answer<'_>]) -> String {
+    let votes: Vec<serde_json::Value> = answers
+        .iter()
+        .map(|answer| {
+            serde_json::json!({
+                "response": answer.alias, "verdict": "APPROVE", "confidence": 8, "summary": "Fine.", "key_issues": [],
+            })
+        })
+        .collect();
+    serde_json::json!({ "votes": votes }).to_string() + "\n"
+}
