@@ -1,1 +1,1 @@
-//! From ballots to a verdict: tally, statistics, rendering.
+//! Tally, statistics, rendering.

@@ -1,0 +1,171 @@
+//! Finds the fenced blocks of a reply, by the rules of CommonMark 0.31 section 4.5 as far as they matter here.
+
+use super::field::{Field, field, issue, issues, plain};
+
+/// One ballot as it stands in a reply, nothing checked yet.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) response: Option<String>,
+    /// Every value given; more than one when the field is repeated.
+    pub(super) verdicts: Vec<String>,
+    pub(super) confidence: Option<String>,
+    pub(super) summary: String,
+    pub(super) issues: Vec<String>,
+}
+
+/// What a reply holds besides prose.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) entries: Vec<Entry>,
+    /// The contents of `json` fences.
+    pub(super) json: Vec<String>,
+    /// Openings of `vote` blocks inside other fences.
+    pub(super) quoted: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Fence {
+    mark: u8,
+    run: usize,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Vote,
+    Json,
+    Other,
+}
+
+/// Reads `text` line by line.
+pub(super) fn find(text: &str) -> Found {
+    let mut found = Found::default();
+    let mut open: Option<Fence> = None;
+    let mut lines: Vec<&str> = Vec::new();
+    let mut begun = false;
+    for line in text.split(['\n', '\r']) {
+        let first = !begun && !line.trim().is_empty();
+        begun |= first;
+        match open {
+            // A reply that is fenced as a whole is taken out of its wrapping.
+            None if first && is_wrapping(line) => {}
+            None => {
+                open = opening(line).map(|(fence, _)| fence);
+                lines.clear();
+            }
+            Some(fence) if closes(line, fence) => {
+                close(&mut found, fence.kind, &lines);
+                open = None;
+            }
+            Some(fence) => match opening(line) {
+                // The closing fence was forgotten.
+                Some((next, _)) if fence.kind == Kind::Vote && next.kind == Kind::Vote => {
+                    close(&mut found, fence.kind, &lines);
+                    lines.clear();
+                    open = Some(next);
+                }
+                Some((Fence { kind: Kind::Vote, .. }, _)) => found.quoted += 1,
+                _ => lines.push(line),
+            },
+        }
+    }
+    if let Some(fence) = open {
+        close(&mut found, fence.kind, &lines);
+    }
+    found
+}
+
+fn close(found: &mut Found, kind: Kind, lines: &[&str]) {
+    match kind {
+        Kind::Vote => found.entries.extend(entries(lines)),
+        Kind::Json => found.json.push(lines.join("\n")),
+        Kind::Other => {}
+    }
+}
+
+/// The fence that `line` opens, and the words after it.
+fn opening(line: &str) -> Option<(Fence, &str)> {
+    let inner = line.trim_start();
+    let mark = *inner.as_bytes().first().filter(|byte| matches!(byte, b'`' | b'~'))?;
+    let run = inner.bytes().take_while(|byte| *byte == mark).count();
+    let info = &inner[run..];
+    // Backticks after backticks are a code span, not a fence.
+    if run < 3 || (mark == b'`' && info.contains('`')) {
+        return None;
+    }
+    let word = plain(info).split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let kind = match word {
+        _ if word.eq_ignore_ascii_case("vote") => Kind::Vote,
+        _ if word.eq_ignore_ascii_case("json") => Kind::Json,
+        _ => Kind::Other,
+    };
+    Some((Fence { mark, run, kind }, info))
+}
+
+fn closes(line: &str, fence: Fence) -> bool {
+    let line = line.trim();
+    line.len() >= fence.run && line.bytes().all(|byte| byte == fence.mark)
+}
+
+fn is_wrapping(line: &str) -> bool {
+    opening(line).is_some_and(|(_, info)| {
+        ["", "md", "markdown", "text", "txt"].iter().any(|kind| info.trim().eq_ignore_ascii_case(kind))
+    })
+}
+
+/// Where a line without a field's name belongs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Last {
+    Summary,
+    Issues,
+    Nothing,
+}
+
+/// The ballots of one block: a further RESPONSE begins a further ballot.
+fn entries(lines: &[&str]) -> Vec<Entry> {
+    let mut all = Vec::new();
+    let mut entry = Entry::default();
+    let mut last = Last::Nothing;
+    for line in lines {
+        match field(line) {
+            Some((Field::Response, value)) => {
+                if entry != Entry::default() && (entry.response.is_some() || !entry.verdicts.is_empty()) {
+                    all.push(std::mem::take(&mut entry));
+                }
+                entry.response = Some(value.to_owned());
+                last = Last::Nothing;
+            }
+            Some((Field::Verdict, value)) => {
+                entry.verdicts.push(value.to_owned());
+                last = Last::Nothing;
+            }
+            Some((Field::Confidence, value)) => {
+                entry.confidence = Some(value.to_owned());
+                last = Last::Nothing;
+            }
+            Some((Field::Summary, value)) => {
+                value.clone_into(&mut entry.summary);
+                last = Last::Summary;
+            }
+            Some((Field::KeyIssues, value)) => {
+                entry.issues.extend(issues(value));
+                last = Last::Issues;
+            }
+            None if line.trim().is_empty() => {}
+            None => match last {
+                Last::Summary => {
+                    if !entry.summary.is_empty() {
+                        entry.summary.push(' ');
+                    }
+                    entry.summary.push_str(line.trim());
+                }
+                Last::Issues => entry.issues.extend(issue(line)),
+                Last::Nothing => {}
+            },
+        }
+    }
+    if entry != Entry::default() {
+        all.push(entry);
+    }
+    all
+}

@@ -1,0 +1,17 @@
+//! What a judge replied, read into votes.
+//!
+//! Tolerant of form: case, bold, bullets, CRLF, tildes, `8/10`, an unclosed last fence, several votes in one block,
+//! a reply that is fenced as a whole, JSON instead of blocks. Strict of meaning: a vote counts only under a name that
+//! this judge was given, from a `vote` block (or the JSON) that stands for itself, with a whole word as verdict, and if
+//! the judge does not contradict itself. Nothing is read from prose, from quotations or from blocks inside other fences.
+
+mod blocks;
+mod field;
+mod json;
+mod model;
+mod reading;
+
+pub use model::{Ballot, CastVote, Missing, MissingReason, Note, NoteKind, VoteVerdict};
+pub use reading::parse;
+
+use blocks::Entry;

@@ -1,0 +1,139 @@
+//! From the ballots found in a reply to one vote per answer, or none with its reason.
+
+use crate::ids::SlotId;
+use crate::judging::Assignment;
+
+use super::field::{Confidence, confidence, verdict};
+use super::{Ballot, CastVote, Entry, Missing, MissingReason, Note, NoteKind, VoteVerdict, blocks, json};
+
+const LONGEST_SUMMARY: usize = 2000;
+const LONGEST_ISSUE: usize = 500;
+const MOST_ISSUES: usize = 30;
+/// Notes beyond these would only repeat themselves.
+const MOST_NOTES: usize = 50;
+const LONGEST_NOTE: usize = 60;
+
+/// Reads the reply of `assignment`'s judge. The caller gives complete replies only: a judge that failed has no votes.
+#[must_use]
+pub fn parse(text: &str, assignment: &Assignment) -> Ballot {
+    let mut ballot = Ballot::default();
+    let text = text.trim_start_matches('\u{feff}');
+    let found = blocks::find(text);
+    let mut entries = found.entries;
+    if found.quoted > 0 {
+        ballot.note(NoteKind::QuotedBallot, None, None);
+    }
+    let whole = Some(text.trim()).filter(|text| text.starts_with(['{', '[']));
+    for text in whole.into_iter().chain(found.json.iter().map(String::as_str)) {
+        match json::entries(text) {
+            Some(more) => entries.extend(more),
+            None => ballot.note(NoteKind::BadJson, None, Some(text)),
+        }
+    }
+
+    let mut by_answer: Vec<(SlotId, Vec<Entry>)> = assignment.shown.iter().map(|(id, _)| (*id, Vec::new())).collect();
+    let mut known = 0;
+    for entry in entries {
+        let Some(answer) = ballot.named(&entry, assignment) else { continue };
+        known += 1;
+        if let Some((_, entries)) = by_answer.iter_mut().find(|(id, _)| *id == answer) {
+            entries.push(entry);
+        }
+    }
+    for (answer, entries) in by_answer {
+        let outcome = match (entries.is_empty(), known) {
+            (true, 0) => Err(MissingReason::NoBallot),
+            (true, _) => Err(MissingReason::NotVoted),
+            (false, _) => agreed(&entries),
+        };
+        match outcome {
+            Ok(verdict) => {
+                if entries.len() > 1 {
+                    ballot.note(NoteKind::Repeated, Some(answer), None);
+                }
+                // The last of several equal ballots is what the judge came to.
+                if let Some(entry) = entries.into_iter().next_back() {
+                    ballot.cast(answer, verdict, entry);
+                }
+            }
+            Err(reason) => ballot.missing.push(Missing { answer, reason }),
+        }
+    }
+    ballot
+}
+
+/// The one verdict of all ballots for an answer.
+fn agreed(entries: &[Entry]) -> Result<VoteVerdict, MissingReason> {
+    let verdicts: Vec<Option<VoteVerdict>> =
+        entries.iter().flat_map(|entry| &entry.verdicts).map(|value| verdict(value)).collect();
+    match verdicts.split_first() {
+        None | Some((None, [])) => Err(MissingReason::UnclearVerdict),
+        Some((first, rest)) if rest.iter().any(|other| other != first) => Err(MissingReason::Contradiction),
+        Some((first, _)) => first.ok_or(MissingReason::UnclearVerdict),
+    }
+}
+
+impl Ballot {
+    fn note(&mut self, kind: NoteKind, answer: Option<SlotId>, text: Option<&str>) {
+        if self.notes.len() < MOST_NOTES {
+            let text = text.map(|text| shortened(text, LONGEST_NOTE));
+            self.notes.push(Note { kind, answer, text });
+        }
+    }
+
+    /// The answer that `entry` names: exactly one of the names given to this judge, as a whole word.
+    fn named(&mut self, entry: &Entry, assignment: &Assignment) -> Option<SlotId> {
+        let Some(response) = entry.response.as_deref() else {
+            self.note(NoteKind::UnclearAlias, None, None);
+            return None;
+        };
+        let mut named: Vec<SlotId> = response
+            .split(|c: char| !c.is_alphanumeric())
+            .filter_map(|word| assignment.answer_of(&word.to_ascii_uppercase()))
+            .collect();
+        named.dedup();
+        match named[..] {
+            [answer] => Some(answer),
+            [] => {
+                self.note(NoteKind::UnknownAlias, None, Some(response));
+                None
+            }
+            _ => {
+                self.note(NoteKind::UnclearAlias, None, Some(response));
+                None
+            }
+        }
+    }
+
+    fn cast(&mut self, answer: SlotId, verdict: VoteVerdict, entry: Entry) {
+        let given = entry.confidence.as_deref();
+        let confidence = match confidence(given.unwrap_or_default()) {
+            Confidence::Exact(value) => Some(value),
+            Confidence::Adjusted(value) => {
+                self.note(NoteKind::ConfidenceAdjusted, Some(answer), given);
+                Some(value)
+            }
+            Confidence::None => {
+                self.note(NoteKind::NoConfidence, Some(answer), given);
+                None
+            }
+        };
+        let summary = shortened(&entry.summary, LONGEST_SUMMARY);
+        let key_issues: Vec<String> =
+            entry.issues.iter().take(MOST_ISSUES).map(|issue| shortened(issue, LONGEST_ISSUE)).collect();
+        if summary.len() < entry.summary.len()
+            || key_issues.len() < entry.issues.len()
+            || key_issues.iter().zip(&entry.issues).any(|(kept, given)| kept.len() < given.len())
+        {
+            self.note(NoteKind::Shortened, Some(answer), None);
+        }
+        self.votes.push(CastVote { answer, verdict, confidence, summary, key_issues });
+    }
+}
+
+fn shortened(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => text[..end].to_owned(),
+        None => text.to_owned(),
+    }
+}

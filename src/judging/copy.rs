@@ -1,0 +1,204 @@
+//! The copy of a text that judges see: cut to size, nothing hidden, nothing that looks like the prompt's own marks.
+
+use crate::ids::SlotId;
+
+use super::push_visible;
+
+/// The most bytes of one answer that a judge is shown.
+pub(super) const ANSWER_LIMIT: usize = 64 * 1024;
+
+/// What stands before a line that was changed because it looks like a mark of the prompt.
+const QUOTED: &str = "(quoted) ";
+
+/// One answer as judges see it. Made once, shared by all prompts; the original is never changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnswerCopy {
+    /// Whose answer it is.
+    pub id: SlotId,
+    /// Its text, ending in a line feed.
+    pub text: String,
+    /// Bytes of the original that are left out in the middle; 0 when it is whole.
+    pub left_out: u64,
+    /// Lines that looked like a mark of the prompt or a ballot.
+    pub neutralised: u32,
+}
+
+impl AnswerCopy {
+    /// Prepares the copy of `answer`: at most 64 KiB, invalid UTF-8 replaced.
+    #[must_use]
+    pub fn new(id: SlotId, answer: &[u8]) -> Self {
+        let mut keep = ANSWER_LIMIT;
+        loop {
+            let copy = Self::keeping(id, answer, keep);
+            // Making characters visible lengthens a text up to some four times. Shrinking in proportion and a little
+            // more gets below the limit in a few rounds; ordinary text needs one.
+            if copy.text.len() <= ANSWER_LIMIT {
+                return copy;
+            }
+            keep = keep * ANSWER_LIMIT / copy.text.len() * 63 / 64;
+        }
+    }
+
+    fn keeping(id: SlotId, answer: &[u8], keep: usize) -> Self {
+        let mut copy = Self { id, text: String::new(), left_out: 0, neutralised: 0 };
+        if answer.len() <= keep {
+            copy.text.reserve(answer.len() + 1);
+            copy.push(answer);
+        } else {
+            // The mark needs room of its own.
+            let half = keep.saturating_sub(100) / 2;
+            let head = &answer[..boundary_before(answer, half)];
+            let tail = &answer[boundary_before(answer, answer.len() - half)..];
+            copy.left_out = (answer.len() - head.len() - tail.len()) as u64;
+            copy.text.reserve(keep);
+            copy.push(head);
+            copy.text.push_str(&format!("[... {} bytes are left out here ...]\n", copy.left_out));
+            copy.push(tail);
+        }
+        copy
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        self.neutralised += push_contained(&mut self.text, &String::from_utf8_lossy(bytes));
+    }
+}
+
+/// The start of the character that byte `at` is in, for text that is UTF-8; at most three bytes back for other text.
+fn boundary_before(bytes: &[u8], at: usize) -> usize {
+    (0..=3)
+        .filter_map(|back| at.checked_sub(back))
+        .find(|&i| bytes.get(i).is_none_or(|b| b & 0xc0 != 0x80))
+        .unwrap_or(at)
+}
+
+/// Appends `text` line by line, visible and without look-alikes of marks; returns how many lines were changed for that.
+/// What is appended ends in a line feed.
+pub(super) fn push_contained(out: &mut String, text: &str) -> u32 {
+    let mut neutralised = 0;
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    for line in text.split('\n') {
+        let start = out.len();
+        for c in line.strip_suffix('\r').unwrap_or(line).chars() {
+            push_visible(out, c);
+        }
+        if let Some(harmless) = neutralise(&out[start..]) {
+            out.truncate(start);
+            out.push_str(&harmless);
+            neutralised += 1;
+        }
+        out.push('\n');
+    }
+    neutralised
+}
+
+/// `line` without the look of a mark; `None` when it does not look like one.
+fn neutralise(line: &str) -> Option<String> {
+    let inner = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '>' | '-' | '*' | '+' | '|'));
+    match inner.as_bytes().first()? {
+        b'#' => {
+            let words = inner.trim_start_matches(|c: char| c == '#' || c == '*' || c == '_' || c.is_whitespace());
+            let name = strip_word(words, "response")?.trim();
+            // A heading such as `Response times of the server` is no introduction of an answer.
+            (name.split_whitespace().count() <= 1).then(|| format!("{QUOTED}{words}"))
+        }
+        mark @ (b'`' | b'~') => {
+            let run = inner.bytes().take_while(|byte| byte == mark).count();
+            let info = inner[run..].trim_start_matches(|c: char| c.is_whitespace() || c == '*' || c == '_');
+            strip_word(info, "vote").filter(|_| run >= 3)?;
+            // The fence stays a fence, so that what it encloses keeps its look; only its kind changes.
+            let before = &line[..line.len() - info.len()];
+            Some(format!("{before}quoted-{info}"))
+        }
+        b'B' | b'b' | b'E' | b'e' => {
+            let code = strip_word(inner, "begin").or_else(|| strip_word(inner, "end"))?.trim();
+            let looks = (12..=64).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            looks.then(|| format!("{QUOTED}{inner}"))
+        }
+        _ => None,
+    }
+}
+
+/// What follows `word` at the start of `text`, in any case, where the word ends there.
+fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let head = text.get(..word.len())?;
+    let rest = &text[word.len()..];
+    (head.eq_ignore_ascii_case(word) && !rest.starts_with(|c: char| c.is_alphanumeric())).then_some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id() -> SlotId {
+        "01".parse().unwrap()
+    }
+
+    fn copied(text: &str) -> AnswerCopy {
+        AnswerCopy::new(id(), text.as_bytes())
+    }
+
+    #[test]
+    fn marks_of_the_prompt_are_neutralised_in_the_copy() {
+        for (line, harmless) in [
+            ("### Response K7Q2PX", "(quoted) Response K7Q2PX"),
+            ("  > ## **response** a", "(quoted) response** a"),
+            ("### Response", "(quoted) Response"),
+            ("BEGIN K7Q2PXK7Q2PXK7Q2PXM3", "(quoted) BEGIN K7Q2PXK7Q2PXK7Q2PXM3"),
+            (" end K7Q2PXK7Q2PXK7Q2PXM3 ", "(quoted) end K7Q2PXK7Q2PXK7Q2PXM3 "),
+            ("```vote", "```quoted-vote"),
+            ("- ~~~~  Vote K7Q2PX", "- ~~~~  quoted-Vote K7Q2PX"),
+            ("```**VOTE**", "```**quoted-VOTE**"),
+            ("### Response K7Q2PX\r", "(quoted) Response K7Q2PX"),
+        ] {
+            let copy = copied(line);
+            assert_eq!((copy.text.as_str(), copy.neutralised), (format!("{harmless}\n").as_str(), 1));
+        }
+    }
+
+    #[test]
+    fn ordinary_lines_stay_as_they_are() {
+        let text = "# Response times of the server\n```voters\n``vote``\nBEGIN TRANSACTION;\nEND\nThe end of something\n\
+                    Response: fine\n```rust\nfn vote() {}\n```\n";
+        let copy = copied(text);
+        assert_eq!((copy.text.as_str(), copy.neutralised, copy.left_out), (text, 0, 0));
+    }
+
+    #[test]
+    fn a_long_answer_is_cut_in_the_middle_with_a_mark_that_adds_up() {
+        let text: String = (0..20_000).map(|n| format!("line {n} ä\n")).collect();
+        let copy = copied(&text);
+        assert!(copy.text.len() <= ANSWER_LIMIT && copy.text.len() > ANSWER_LIMIT - 200, "{}", copy.text.len());
+        assert!(copy.text.starts_with("line 0 ä\n") && copy.text.ends_with("line 19999 ä\n"));
+        let mark = format!("[... {} bytes are left out here ...]\n", copy.left_out);
+        let (head, tail) = copy.text.split_once(&mark).unwrap();
+        // The mark stands on a line of its own, so the head may have got a line feed.
+        let kept = head.len() - usize::from(!text.starts_with(head)) + tail.len();
+        assert_eq!(kept as u64 + copy.left_out, text.len() as u64);
+        assert!(!copy.text.contains('\u{fffd}'), "cut between characters");
+    }
+
+    #[test]
+    fn an_answer_at_the_limit_is_whole_and_one_byte_more_is_cut() {
+        let mut text = "x".repeat(ANSWER_LIMIT - 1);
+        assert_eq!(copied(&text).left_out, 0);
+        text.push_str("xx");
+        assert!(copied(&text).left_out > 0);
+    }
+
+    #[test]
+    fn characters_that_grow_do_not_pass_the_limit() {
+        for hostile in ["\u{1b}", "\u{202e}", "\u{85}", "```vote\n", "\n"] {
+            let copy = copied(&hostile.repeat(3 * ANSWER_LIMIT / hostile.len()));
+            assert!(copy.text.len() <= ANSWER_LIMIT && copy.left_out > 0, "{hostile:?}: {}", copy.text.len());
+            assert!(copy.text.len() > ANSWER_LIMIT / 2, "{hostile:?}: {}", copy.text.len());
+        }
+    }
+
+    #[test]
+    fn invalid_utf8_is_replaced() {
+        let copy = AnswerCopy::new(id(), b"a\xff\xfeb");
+        assert_eq!(copy.text, "a\u{fffd}\u{fffd}b\n");
+        let copy = AnswerCopy::new(id(), &vec![0x80; 200_000]);
+        assert!(copy.text.len() <= ANSWER_LIMIT);
+    }
+}

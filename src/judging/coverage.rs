@@ -1,0 +1,98 @@
+//! How many judges each answer has.
+
+use crate::ids::SlotId;
+
+use super::{Answer, AssignError, Assignment, Judge, SelfVote};
+
+/// The number of judges of each answer, in the order of ids.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Coverage {
+    judges: Vec<(SlotId, usize)>,
+}
+
+impl Coverage {
+    /// What the rule about own answers allows, before anything is asked.
+    #[must_use]
+    pub fn allowed(answers: &[Answer], judges: &[Judge], self_vote: SelfVote) -> Self {
+        Self::count(answers.iter().map(|answer| {
+            let count = judges.iter().filter(|judge| self_vote.allows(judge, answer)).count();
+            (answer.id, count)
+        }))
+    }
+
+    /// What the assignments in use hold.
+    #[must_use]
+    pub fn assigned(answers: &[Answer], assignments: &[Assignment]) -> Self {
+        Self::count(answers.iter().map(|answer| {
+            let count = assignments.iter().filter(|assignment| assignment.alias_of(answer.id).is_some()).count();
+            (answer.id, count)
+        }))
+    }
+
+    fn count(judges: impl Iterator<Item = (SlotId, usize)>) -> Self {
+        let mut judges: Vec<_> = judges.collect();
+        judges.sort();
+        Self { judges }
+    }
+
+    /// How many judges `answer` has.
+    #[must_use]
+    pub fn of(&self, answer: SlotId) -> usize {
+        self.judges.iter().find(|(id, _)| *id == answer).map_or(0, |(_, count)| *count)
+    }
+
+    /// The answers that have exactly `count` judges.
+    #[must_use]
+    pub fn with(&self, count: usize) -> Vec<SlotId> {
+        self.judges.iter().filter(|(_, judges)| *judges == count).map(|(id, _)| *id).collect()
+    }
+
+    /// What the start and the verdict say when an answer has one judge only, or none.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        let (none, one) = (self.with(0), self.with(1));
+        let mut parts = Vec::new();
+        if !none.is_empty() {
+            parts.push(format!("{} no judge at all", subject(&none, self.judges.len())));
+        }
+        if !one.is_empty() {
+            parts.push(format!(
+                "{} one judge only: a single vote cannot make a winner",
+                subject(&one, self.judges.len())
+            ));
+        }
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+}
+
+fn subject(ids: &[SlotId], all: usize) -> String {
+    match ids {
+        [id] => format!("answer {id} has"),
+        _ if ids.len() == all => "each answer has".to_owned(),
+        _ => format!("answers {} have", list(ids)),
+    }
+}
+
+pub(super) fn list(ids: &[SlotId]) -> String {
+    ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Checks, before a run, that every answer of the `panel` would have a judge.
+///
+/// `panel` holds what the run would answer with if no slot failed; its ids may be provisional as long as the seats of
+/// the judges use the same ones.
+///
+/// # Errors
+/// [`AssignError::Uncovered`] when an answer would have no judge, [`AssignError::NoJudges`] without any judge.
+pub fn check_panel(panel: &[Answer], judges: &[Judge], self_vote: SelfVote) -> Result<Coverage, AssignError> {
+    if judges.is_empty() {
+        return Err(AssignError::NoJudges);
+    }
+    let coverage = Coverage::allowed(panel, judges, self_vote);
+    let uncovered = coverage.with(0);
+    if uncovered.is_empty() {
+        Ok(coverage)
+    } else {
+        Err(AssignError::Uncovered { answers: uncovered, of: panel.len(), self_vote })
+    }
+}

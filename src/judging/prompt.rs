@@ -1,0 +1,191 @@
+//! One prompt per judge, streamed from copies that are made once.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use minijinja::context;
+
+use crate::ids::SlotId;
+use crate::prompts::{PromptName, Prompts, PromptsError};
+
+use super::copy::push_contained;
+use super::{AnswerCopy, Assignment};
+
+/// How a judge is asked to write its ballot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum BallotForm {
+    /// Fenced `vote` blocks.
+    #[default]
+    Blocks,
+    /// The JSON of [`super::schema`].
+    Json,
+}
+
+/// A judge's prompt could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum PromptError {
+    /// A template is not usable.
+    #[error(transparent)]
+    Template(#[from] PromptsError),
+    /// `judge.md` does not hold a place exactly once.
+    #[error("prompt `judge.md` must hold `{{{{ {place} }}}}` exactly once, not {count} times")]
+    Place {
+        /// The name of the place.
+        place: &'static str,
+        /// How often it is there.
+        count: usize,
+    },
+    /// An assignment shows an answer that was not given.
+    #[error("there is no copy of answer {0}")]
+    NoCopy(SlotId),
+    /// The prompt's file or pipe refused it.
+    #[error("cannot write the prompt of judge {judge}")]
+    Write {
+        /// The judge.
+        judge: SlotId,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Everything that the prompts of a round share: templates, the task, and the copies of the answers.
+#[derive(Debug)]
+pub struct JudgePrompts<'a> {
+    prompts: &'a Prompts,
+    task: String,
+    copies: BTreeMap<SlotId, AnswerCopy>,
+}
+
+/// The template around task and answers, filled in for one judge.
+struct Frame {
+    text: String,
+    /// Where the task and the answers go, in the order of the text.
+    places: [(usize, Place, usize); 2],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Task,
+    Answers,
+}
+
+impl<'a> JudgePrompts<'a> {
+    /// Prepares the task and the copies of `answers`, once for all judges.
+    pub fn new<'b>(prompts: &'a Prompts, task: &[u8], answers: impl IntoIterator<Item = (SlotId, &'b [u8])>) -> Self {
+        let mut contained = String::new();
+        push_contained(&mut contained, &String::from_utf8_lossy(task));
+        let copies = answers.into_iter().map(|(id, answer)| (id, AnswerCopy::new(id, answer))).collect();
+        Self { prompts, task: contained, copies }
+    }
+
+    /// The copies, in the order of ids: what was cut and neutralised is told in the verdict.
+    pub fn copies(&self) -> impl Iterator<Item = &AnswerCopy> {
+        self.copies.values()
+    }
+
+    /// Writes the prompt of `assignment`'s judge.
+    ///
+    /// # Errors
+    /// A template is not usable, an answer was not given, or `out` refuses the text.
+    pub fn write(&self, assignment: &Assignment, form: BallotForm, out: &mut impl Write) -> Result<(), PromptError> {
+        let frame = self.frame(assignment, form)?;
+        let shown = self.shown(assignment)?;
+        let failed = |source| PromptError::Write { judge: assignment.judge, source };
+        let mut from = 0;
+        for (start, place, end) in frame.places {
+            out.write_all(&frame.text.as_bytes()[from..start]).map_err(failed)?;
+            match place {
+                Place::Task => self.write_task(assignment, out),
+                Place::Answers => write_answers(assignment, &shown, out),
+            }
+            .map_err(failed)?;
+            from = end;
+        }
+        out.write_all(&frame.text.as_bytes()[from..]).map_err(failed)
+    }
+
+    /// The size in bytes of what [`Self::write`] writes.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub fn size(&self, assignment: &Assignment, form: BallotForm) -> Result<u64, PromptError> {
+        let mut count = Count(0);
+        self.write(assignment, form, &mut count)?;
+        Ok(count.0)
+    }
+
+    /// The size in bytes that showing `answer` adds to a prompt.
+    pub(super) fn size_of(&self, answer: SlotId, assignment: &Assignment) -> Result<u64, PromptError> {
+        let Some(alias) = assignment.alias_of(answer) else { return Ok(0) };
+        let copy = self.copies.get(&answer).ok_or(PromptError::NoCopy(answer))?;
+        let fences =
+            "\n### Response \nBEGIN \nEND \n".len() + alias.as_str().len() + 2 * assignment.nonce.as_str().len();
+        Ok((fences + copy.text.len()) as u64)
+    }
+
+    fn shown(&self, assignment: &Assignment) -> Result<Vec<&AnswerCopy>, PromptError> {
+        assignment.shown.iter().map(|(id, _)| self.copies.get(id).ok_or(PromptError::NoCopy(*id))).collect()
+    }
+
+    fn frame(&self, assignment: &Assignment, form: BallotForm) -> Result<Frame, PromptError> {
+        let count = assignment.shown.len();
+        let nonce = assignment.nonce.as_str();
+        let aliases: Vec<String> = assignment.shown.iter().map(|(_, alias)| alias.to_string()).collect();
+        let ballot = match form {
+            BallotForm::Blocks => PromptName::BallotFormat,
+            BallotForm::Json => PromptName::BallotJson,
+        };
+        let ballot_format = self.prompts.render(ballot, context! { count => count, aliases => aliases.clone() })?;
+        // Task and answers never pass through the template engine: marks that nobody can guess hold their places.
+        let mark = |place: &str| format!("\u{1}{nonce} {place}\u{1}");
+        let (task, answers) = (mark("task"), mark("answers"));
+        let text = self.prompts.render(
+            PromptName::Judge,
+            context! {
+                count => count, nonce => nonce, aliases => aliases, ballot_format => ballot_format.trim_end(),
+                task => task.as_str(), answers => answers.as_str(),
+            },
+        )?;
+        let find = |mark: &str, name: &'static str, place: Place| {
+            let found: Vec<usize> = text.match_indices(mark).map(|(start, _)| start).collect();
+            match found[..] {
+                [start] => Ok((start, place, start + mark.len())),
+                _ => Err(PromptError::Place { place: name, count: found.len() }),
+            }
+        };
+        let mut places = [find(&task, "task", Place::Task)?, find(&answers, "answers", Place::Answers)?];
+        places.sort_by_key(|(start, ..)| *start);
+        Ok(Frame { text, places })
+    }
+
+    fn write_task(&self, assignment: &Assignment, out: &mut impl Write) -> io::Result<()> {
+        let nonce = assignment.nonce.as_str();
+        writeln!(out, "BEGIN {nonce}")?;
+        out.write_all(self.task.as_bytes())?;
+        write!(out, "END {nonce}")
+    }
+}
+
+fn write_answers(assignment: &Assignment, copies: &[&AnswerCopy], out: &mut impl Write) -> io::Result<()> {
+    let nonce = assignment.nonce.as_str();
+    for (index, ((_, alias), copy)) in assignment.shown.iter().zip(copies).enumerate() {
+        let gap = if index == 0 { "" } else { "\n\n" };
+        write!(out, "{gap}### Response {alias}\nBEGIN {nonce}\n")?;
+        out.write_all(copy.text.as_bytes())?;
+        write!(out, "END {nonce}")?;
+    }
+    Ok(())
+}
+
+struct Count(u64);
+
+impl Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
