@@ -1,0 +1,262 @@
+//! The one seam between a slot and what answers it: a process, a model API, a recording.
+
+use std::io;
+use std::path::Path;
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::executor::Attempt;
+use super::job::Purpose;
+use super::process::{self, ProcessEnd, ProcessSink, ProcessSpec};
+use super::sink::AttemptSink;
+use crate::capture::Decoder;
+use crate::config::{OutputFormat, Provider, Target};
+use crate::session::slot::{Output, Reason, StreamEnd, TypedError};
+use crate::slots::agents;
+use crate::slots::{http, replay};
+
+/// A driver is told to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Halt {
+    /// Why.
+    pub(crate) reason: Reason,
+    /// Without grace.
+    pub(crate) kill: bool,
+}
+
+/// What a driver came back with.
+#[derive(Debug, Default)]
+pub(crate) struct Driven {
+    /// Why the program could not be started.
+    pub(crate) spawn_error: Option<String>,
+    pub(crate) exit_code: Option<i32>,
+    pub(crate) signal: Option<i32>,
+    /// The halt that ended it; `None` when it ended by itself.
+    pub(crate) halted: Option<Reason>,
+    /// Its answer was complete and it was ended because it went on.
+    pub(crate) lingered: bool,
+    /// The supervisor was killed under it.
+    pub(crate) lost: bool,
+    /// What the stream said.
+    pub(crate) end: StreamEnd,
+    /// A file of the slot refused to be written.
+    pub(crate) io_error: Option<io::Error>,
+}
+
+/// Drives one attempt to its end.
+pub(crate) async fn drive(attempt: &Attempt, sink: &mut AttemptSink, halted: watch::Receiver<Option<Halt>>) -> Driven {
+    match &attempt.job.model.target {
+        Target::Process { output, .. } => drive_process(attempt, *output, sink, halted).await,
+        Target::Http { provider, model } => {
+            let key = provider.api_key_env.as_deref().and_then(|name| std::env::var(name).ok());
+            drive_http(attempt, provider, key.as_deref(), model, sink, halted).await
+        }
+        Target::Local { model } => match &attempt.shared.local {
+            Some((provider, key)) => drive_http(attempt, provider, Some(key), model, sink, halted).await,
+            None => failed(Reason::Network, "the local model's server is not running"),
+        },
+        Target::Replay { file, output, pace } => drive_replay(file, *output, *pace, sink, halted).await,
+    }
+}
+
+fn failed(reason: Reason, detail: &str) -> Driven {
+    Driven { end: StreamEnd { error: Some(TypedError::new(reason, detail)), ..StreamEnd::default() }, ..Driven::default() }
+}
+
+async fn drive_process(
+    attempt: &Attempt,
+    output: OutputFormat,
+    sink: &mut AttemptSink,
+    mut halted: watch::Receiver<Option<Halt>>,
+) -> Driven {
+    let shared = &attempt.shared;
+    let job = &attempt.job;
+    let directory = attempt.layout.work_of(job.id);
+    let purpose = match job.purpose {
+        Purpose::Answer => agents::Purpose::Answer,
+        Purpose::Ballot { .. } => agents::Purpose::Judge,
+    };
+    let plan = agents::plan(&job.model, purpose, &job.prompt, &directory, &|name| std::env::var_os(name));
+    let plan = match plan {
+        Ok(plan) => plan,
+        Err(error) => return Driven { spawn_error: Some(error.to_string()), ..Driven::default() },
+    };
+    let spec = ProcessSpec {
+        environment: plan.env,
+        input: match plan.stdin {
+            agents::Stdin::PromptFile => Some(job.prompt.clone()),
+            agents::Stdin::Empty => None,
+        },
+        descriptor_limit: shared.descriptor_limit,
+        supervisor: Some(shared.supervisor.clone()),
+        ..ProcessSpec::new(plan.argv, directory, shared.mechanism)
+    };
+    let (controller, control) = process::control_with(attempt.pause.clone());
+    let mut stream = ProcessStream { decoder: Decoder::new(output), sink };
+    let end = {
+        let running = process::run(&spec, &mut stream, control);
+        tokio::pin!(running);
+        loop {
+            tokio::select! {
+                end = &mut running => break end,
+                changed = halted.changed() => match changed {
+                    Ok(()) => if let Some(halt) = *halted.borrow_and_update() {
+                        controller.stop(if halt.kill { process::Stop::Kill } else { process::Stop::Term });
+                    },
+                    Err(_) => break running.await,
+                }
+            }
+        }
+    };
+    let ProcessStream { decoder, sink } = stream;
+    let halt = *halted.borrow();
+    finish_process(end, decoder, sink, halt)
+}
+
+fn finish_process(end: ProcessEnd, decoder: Decoder, sink: &mut AttemptSink, halt: Option<Halt>) -> Driven {
+    let waiting_for = decoder.waiting_for().map(str::to_owned);
+    let (stream, flushed) = match decoder.finish(sink) {
+        Ok(stream) => (stream, None),
+        Err(error) => (StreamEnd::default(), Some(error)),
+    };
+    let mut driven = Driven {
+        spawn_error: end.spawn_error().map(|error| with_causes(error)),
+        exit_code: end.exit_code(),
+        signal: end.signal(),
+        halted: if end.stopped.is_some() { halt.map(|halt| halt.reason) } else { None },
+        lingered: end.lingered,
+        lost: matches!(end.outcome, process::Outcome::Lost),
+        end: stream,
+        io_error: end.sink_error.or(flushed),
+    };
+    // A program that waits for a person who is not there is stopped by a limit; what it waited for is the cause.
+    if let (Some(question), Some(Reason::Timeout | Reason::IdleTimeout)) = (waiting_for, driven.halted) {
+        driven.end.error.get_or_insert(TypedError::new(Reason::Blocked, question));
+    }
+    driven
+}
+
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text.push_str(": ");
+        text.push_str(&inner.to_string());
+        cause = inner.source();
+    }
+    text
+}
+
+struct ProcessStream<'a> {
+    decoder: Decoder,
+    sink: &'a mut AttemptSink,
+}
+
+impl ProcessSink for ProcessStream<'_> {
+    fn stdout(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.sink.received(bytes.len());
+        self.sink.printed.0.push(bytes);
+        self.decoder.push(bytes, self.sink)
+    }
+
+    fn stderr(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.sink.received(bytes.len());
+        self.sink.log.push(bytes);
+        Ok(())
+    }
+
+    fn answer_complete(&self) -> bool {
+        self.decoder.answer_complete()
+    }
+}
+
+async fn drive_http(
+    attempt: &Attempt,
+    provider: &Provider,
+    key: Option<&str>,
+    model: &str,
+    sink: &mut AttemptSink,
+    mut halted: watch::Receiver<Option<Halt>>,
+) -> Driven {
+    let Some(client) = &attempt.shared.http else {
+        return failed(Reason::Network, "no HTTP client was prepared");
+    };
+    let prompt = match fs_err::read_to_string(&attempt.job.prompt) {
+        Ok(prompt) => prompt,
+        Err(error) => return Driven { io_error: Some(error), ..Driven::default() },
+    };
+    let schema = match &attempt.job.purpose {
+        Purpose::Ballot { schema } => Some(http::JsonSchema { name: "ballot".to_owned(), value: schema.clone() }),
+        Purpose::Answer => None,
+    };
+    let request = http::Request {
+        provider,
+        key,
+        model,
+        settings: &attempt.job.model.settings,
+        prompt: &prompt,
+        schema: schema.as_ref(),
+        retries: attempt.shared.limits.retries,
+    };
+    let stop = CancellationToken::new();
+    let asking = client.ask(&request, sink, &stop);
+    let result = until_halted(asking, &mut halted, &stop).await;
+    let halt = *halted.borrow();
+    let stopped = stop.is_cancelled();
+    match result {
+        Ok(mut end) => {
+            // An answer that was complete before the halt arrived stays complete.
+            let halted = if stopped && end.error.is_some() { halt.map(|halt| halt.reason) } else { None };
+            if halted.is_some() {
+                end.error = None;
+            }
+            Driven { halted, end, ..Driven::default() }
+        }
+        Err(error) => Driven { io_error: Some(error), ..Driven::default() },
+    }
+}
+
+async fn drive_replay(
+    file: &Path,
+    output: OutputFormat,
+    pace: Option<u64>,
+    sink: &mut AttemptSink,
+    mut halted: watch::Receiver<Option<Halt>>,
+) -> Driven {
+    let stop = CancellationToken::new();
+    let mut decoder = Decoder::new(output);
+    let played = {
+        let playing = replay::play(file, pace, &stop, |chunk: &[u8]| {
+            sink.received(chunk.len());
+            sink.printed.0.push(chunk);
+            decoder.push(chunk, sink)
+        });
+        until_halted(playing, &mut halted, &stop).await
+    };
+    let halt = *halted.borrow();
+    let halted = if stop.is_cancelled() { halt.map(|halt| halt.reason) } else { None };
+    match played.and_then(|()| decoder.finish(sink)) {
+        Ok(end) => Driven { halted, end, ..Driven::default() },
+        Err(error) => Driven { halted, io_error: Some(error), ..Driven::default() },
+    }
+}
+
+/// Runs `work` and cancels `stop` when a halt comes; the work itself then ends.
+async fn until_halted<T>(
+    work: impl Future<Output = T>,
+    halted: &mut watch::Receiver<Option<Halt>>,
+    stop: &CancellationToken,
+) -> T {
+    tokio::pin!(work);
+    loop {
+        tokio::select! {
+            done = &mut work => return done,
+            changed = halted.changed() => match changed {
+                Ok(()) if halted.borrow().is_some() => stop.cancel(),
+                Ok(()) => {}
+                Err(_) => return work.await,
+            }
+        }
+    }
+}

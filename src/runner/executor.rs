@@ -1,0 +1,234 @@
+//! The executor of one attempt: starts the driver, keeps its limits, settles its files, says how it ended.
+//!
+//! It alone knows the state of its slot while that runs; the dispatcher only hears the end. Whatever happens, exactly one
+//! [`Report::Ended`] is sent.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, watch};
+
+use super::classify::{AttemptFacts, Checks as ClassifyChecks, Outcome, classify};
+use super::dispatcher::{StopCause, StopOrder};
+use super::drive::{Driven, Halt, drive};
+use super::job::{Shared, SlotJob};
+use super::limits::{StoppedTime, at_limit};
+use super::live::LiveCell;
+use super::sink::AttemptSink;
+use crate::ids::SlotId;
+use crate::session::slot::{Reason, SlotState};
+use crate::session::{Layout, SlotEnd, SlotError};
+
+/// How much of each end of a slot's output an error shows.
+const SNIPPET: usize = 400;
+
+/// One attempt of one slot.
+#[derive(Debug)]
+pub(crate) struct Attempt {
+    pub(crate) number: u32,
+    pub(crate) job: SlotJob,
+    pub(crate) layout: Layout,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) live: Arc<LiveCell>,
+    pub(crate) stop: watch::Receiver<StopOrder>,
+    pub(crate) pause: watch::Receiver<bool>,
+    pub(crate) clock: StoppedTime,
+    pub(crate) reports: mpsc::UnboundedSender<Report>,
+}
+
+/// What an executor tells the dispatcher.
+#[derive(Debug)]
+pub(crate) enum Report {
+    /// A request is made again.
+    Retry {
+        slot: SlotId,
+        why: String,
+    },
+    /// The attempt is over.
+    Ended {
+        slot: SlotId,
+        end: Box<SlotEnd>,
+    },
+}
+
+/// Starts an attempt on a worker of the runtime: processes must not be started from threads that end.
+pub(crate) fn start(attempt: Attempt) {
+    let slot = attempt.job.id;
+    let number = attempt.number;
+    let reports = attempt.reports.clone();
+    tokio::spawn(async move {
+        let end = match tokio::spawn(execute(attempt)).await {
+            Ok(end) => end,
+            // A bug must not leave a slot without an end.
+            Err(error) => failed(number, Reason::IoError, format!("internal error: {error}")),
+        };
+        // The dispatcher is gone only when the whole command is.
+        reports.send(Report::Ended { slot, end: Box::new(end) }).ok();
+    });
+}
+
+async fn execute(attempt: Attempt) -> SlotEnd {
+    let slot = attempt.job.id;
+    let mut sink = match AttemptSink::open(&attempt) {
+        Ok(sink) => sink,
+        Err(error) => {
+            let detail = attempt.shared.scrub.text_for(Some(slot), &error.to_string());
+            return failed(attempt.number, Reason::IoError, detail);
+        }
+    };
+    let (halt, halted) = watch::channel(None);
+    let driven = {
+        let driving = drive(&attempt, &mut sink, halted);
+        let watching = watch_limits(&attempt, halt);
+        tokio::pin!(driving);
+        tokio::pin!(watching);
+        loop {
+            tokio::select! {
+                driven = &mut driving => break driven,
+                () = &mut watching => unreachable_end().await,
+            }
+        }
+    };
+    settle(attempt, sink, driven)
+}
+
+/// `watch_limits` ends only after a kill, when nothing more can be said to the driver.
+async fn unreachable_end() {
+    std::future::pending::<()>().await;
+}
+
+/// Turns orders from outside and limits that passed into halts of the driver.
+async fn watch_limits(attempt: &Attempt, halt: watch::Sender<Option<Halt>>) {
+    let limits = attempt.shared.limits;
+    let live = &attempt.live;
+    let started = live.started();
+    let mut stop = attempt.stop.clone();
+    let whole = at_limit(&attempt.clock, limits.timeout, || started);
+    let idle = at_limit(&attempt.clock, limits.idle_timeout, || live.last_byte());
+    tokio::pin!(whole);
+    tokio::pin!(idle);
+    // Only the first cause counts; a later kill makes it harder.
+    let set = |new: Halt| {
+        halt.send_if_modified(|present| match present {
+            None => {
+                *present = Some(new);
+                true
+            }
+            Some(present) if new.kill && !present.kill => {
+                present.kill = true;
+                true
+            }
+            Some(_) => false,
+        });
+    };
+    loop {
+        let limited = halt.borrow().is_some();
+        tokio::select! {
+            () = &mut whole, if !limited => set(Halt { reason: Reason::Timeout, kill: false }),
+            () = &mut idle, if !limited => set(Halt { reason: Reason::IdleTimeout, kill: false }),
+            changed = stop.changed() => {
+                if changed.is_err() {
+                    return;
+                }
+                let order = *stop.borrow_and_update();
+                match order {
+                    StopOrder::None => {}
+                    StopOrder::Stop(cause) => set(Halt { reason: reason_of(cause), kill: false }),
+                    StopOrder::Kill(cause) => set(Halt { reason: reason_of(cause), kill: true }),
+                }
+            }
+        }
+    }
+}
+
+const fn reason_of(cause: StopCause) -> Reason {
+    match cause {
+        StopCause::Deadline => Reason::Timeout,
+        StopCause::Cancelled => Reason::Cancelled,
+    }
+}
+
+/// Puts the files of a finished attempt in their place, and only then says what it was.
+fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
+    let Attempt { number, job, layout, shared, .. } = attempt;
+    let slot = job.id;
+    let checks = ClassifyChecks {
+        min_bytes: shared.checks.min_bytes,
+        pattern: shared.checks.pattern.as_ref().map(|pattern| pattern.as_str().to_owned()),
+        accept_truncated: job.model.settings.accept_truncated,
+    };
+    sink.log.end();
+    let facts = AttemptFacts::gather(&driven, &mut sink, shared.checks.pattern.as_ref());
+    let mut outcome = classify(&facts, &checks);
+    let mut complete = None;
+    if outcome.state == SlotState::Completed {
+        match sink.answer.complete(&layout.response(slot)) {
+            Ok(facts) => complete = Some(facts),
+            Err(error) => outcome = Outcome::failed(Reason::IoError, format!("the answer could not be kept: {error}")),
+        }
+    } else if let Err(error) = sink.answer.set_aside(&layout.partial(slot)) {
+        tracing::warn!("the partial text of slot {slot} could not be kept: {error}");
+    }
+    let scrub = |text: &str| shared.scrub.text_for(Some(slot), text);
+    let error = outcome.reason.map(|reason| {
+        let detail = scrub(&outcome.detail);
+        let stderr = sink.log.kept().snippet(SNIPPET);
+        let stdout = sink.printed.snippet(SNIPPET, &scrub);
+        let diagnosis = format!("{}: {detail}\n{}", reason.as_str(), reason.next_step());
+        let log_path = layout.error_log(slot);
+        let error_log_path = match sink.log.publish(&log_path, &diagnosis) {
+            Ok(()) => Some(relative(&log_path, layout.root())),
+            Err(error) => {
+                tracing::warn!("the log of slot {slot} could not be written: {error}");
+                None
+            }
+        };
+        SlotError {
+            reason,
+            detail,
+            next_step: reason.next_step().to_owned(),
+            error_log_path,
+            stdout_snippet: stdout,
+            stderr_snippet: stderr,
+        }
+    });
+    SlotEnd {
+        attempt: number,
+        state: outcome.state,
+        exit_code: driven.exit_code,
+        signal: driven.signal,
+        output_size: complete.as_ref().map(|facts| facts.bytes),
+        sha256: complete.map(|facts| facts.sha256),
+        truncated: outcome.truncated,
+        usage: driven.end.usage,
+        dropped_settings: driven.end.dropped_settings,
+        error,
+    }
+}
+
+fn relative(path: &Path, root: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).display().to_string()
+}
+
+/// An attempt that ended before it had files.
+fn failed(attempt: u32, reason: Reason, detail: String) -> SlotEnd {
+    SlotEnd {
+        attempt,
+        state: reason.state(),
+        exit_code: None,
+        signal: None,
+        output_size: None,
+        sha256: None,
+        truncated: false,
+        usage: None,
+        dropped_settings: Vec::new(),
+        error: Some(SlotError {
+            reason,
+            detail,
+            next_step: reason.next_step().to_owned(),
+            error_log_path: None,
+            stdout_snippet: None,
+            stderr_snippet: None,
+        }),
+    }
+}

@@ -1,0 +1,95 @@
+//! Where everything that a slot prints goes: the answer file, the log, the live cell.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio::sync::mpsc;
+
+use super::executor::{Attempt, Report};
+use super::live::LiveCell;
+use crate::capture::{AnswerFile, ErrorLog, HeadTail, Redact};
+use crate::ids::SlotId;
+use crate::secrets::{Scrub, ScrubLines};
+use crate::session::slot::{Activity, Output};
+
+/// How much of either end of the raw output is kept to show a snippet of it.
+const KEPT: usize = 8 << 10;
+
+/// The files and counters of one attempt.
+pub(crate) struct AttemptSink {
+    slot: SlotId,
+    pub(crate) answer: AnswerFile,
+    pub(crate) log: ErrorLog,
+    pub(crate) printed: Printed,
+    live: Arc<LiveCell>,
+    scrub: Arc<Scrub>,
+    reports: mpsc::UnboundedSender<Report>,
+}
+
+impl AttemptSink {
+    pub(crate) fn open(attempt: &Attempt) -> io::Result<Self> {
+        let slot = attempt.job.id;
+        let scrub = Arc::clone(&attempt.shared.scrub);
+        let part = attempt.layout.errors().join(format!(".{slot}.stderr.part"));
+        Ok(Self {
+            slot,
+            answer: AnswerFile::create(&attempt.layout.response_part(slot))?,
+            log: ErrorLog::new(&part, Box::new(LineRedact(scrub.lines_for(Some(slot)))))?,
+            printed: Printed(HeadTail::new(KEPT)),
+            live: Arc::clone(&attempt.live),
+            scrub,
+            reports: attempt.reports.clone(),
+        })
+    }
+}
+
+impl Output for AttemptSink {
+    fn text(&mut self, piece: &[u8]) -> io::Result<()> {
+        self.answer.push(piece)?;
+        self.live.answered(piece.len());
+        self.live.set_activity(&Activity::Answering);
+        Ok(())
+    }
+
+    fn activity(&mut self, activity: Activity) {
+        if let Activity::Retry { .. } = activity {
+            let why = self.scrub.text_for(Some(self.slot), &activity.to_string());
+            self.reports.send(Report::Retry { slot: self.slot, why }).ok();
+        }
+        self.live.set_activity(&activity);
+    }
+
+    fn received(&mut self, _: usize) {
+        self.live.received(Instant::now());
+    }
+}
+
+/// The raw output's beginning and end.
+pub(crate) struct Printed(pub(crate) HeadTail);
+
+impl Printed {
+    /// Start and end of what was printed, scrubbed as a whole before it is cut, so that no secret shows in part.
+    pub(crate) fn snippet(&self, limit: usize, scrub: &dyn Fn(&str) -> String) -> Option<String> {
+        let text = scrub(&self.0.snippet(KEPT)?);
+        let count = text.chars().count();
+        if count <= 2 * limit {
+            return Some(text);
+        }
+        let head: String = text.chars().take(limit).collect();
+        let tail: String = text.chars().skip(count - limit).collect();
+        Some(format!("{head} [...] {tail}"))
+    }
+}
+
+struct LineRedact(ScrubLines);
+
+impl Redact for LineRedact {
+    fn push(&mut self, bytes: &[u8], into: &mut Vec<u8>) {
+        into.extend(self.0.push(bytes));
+    }
+
+    fn finish(&mut self, into: &mut Vec<u8>) {
+        into.extend(self.0.finish());
+    }
+}
