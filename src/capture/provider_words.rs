@@ -1,0 +1,93 @@
+//! What error sentences of agents hold: often a provider's JSON inside a sentence inside a frame.
+
+use serde_json::Value;
+
+use crate::session::slot::{Reason, TypedError, diagnose};
+
+/// A detail is a sentence or two; longer ones are cut here (in bytes).
+const DETAIL: usize = 4096;
+
+/// Diagnoses an error of which the frame says `status`, `kind` and `message`.
+///
+/// A message that carries JSON (`[API Error: {"error":{"code":401,..}}]`) is opened: its status and type fill what the
+/// frame left out, and its own message becomes the detail.
+pub(super) fn typed_error(status: Option<u16>, kind: &str, message: &str) -> TypedError {
+    let inner = nested(message);
+    let found = inner.as_ref().and_then(|value| value.get("error")).filter(|e| !e.is_null()).or(inner.as_ref());
+    let text = |key: &str| found.and_then(|e| e.get(key)).and_then(Value::as_str).filter(|s| !s.is_empty());
+    let number = |key: &str| found.and_then(|e| e.get(key)).and_then(Value::as_u64).and_then(|n| u16::try_from(n).ok());
+    let status = status.or_else(|| number("code")).or_else(|| number("status")).or_else(|| number("statusCode"));
+    let kinds = [Some(kind), text("code"), text("type"), text("status")];
+    // The most telling of the types: a frame's own "unknown" says less than the provider's.
+    let reason = kinds
+        .into_iter()
+        .flatten()
+        .map(|kind| diagnose(status, kind, message))
+        .max_by_key(|reason| u8::from(!matches!(reason, Reason::ApiError)))
+        .unwrap_or_else(|| diagnose(status, "", message));
+    let words = text("message")
+        .or_else(|| text("detail"))
+        .or_else(|| found.and_then(Value::as_str).filter(|s| !s.is_empty()))
+        .unwrap_or(message)
+        .trim();
+    let mut detail = match status {
+        Some(status) if !words.contains(&status.to_string()) => format!("status {status}: {words}"),
+        _ => words.to_owned(),
+    };
+    if detail.len() > DETAIL {
+        let end = (0..=DETAIL).rev().find(|at| detail.is_char_boundary(*at)).unwrap_or(0);
+        detail.truncate(end);
+        detail.push('…');
+    }
+    TypedError::new(reason, detail)
+}
+
+/// The JSON object inside a message, when it holds one.
+fn nested(message: &str) -> Option<Value> {
+    let start = message.find('{')?;
+    serde_json::Deserializer::from_str(&message[start..])
+        .into_iter::<Value>()
+        .next()
+        .and_then(Result::ok)
+        .filter(Value::is_object)
+}
+
+/// An agent's own sentence, on standard error, that it gave up on background tasks and flushed what it had.
+///
+/// `stderr` may be the tail of it. The exit code is 0 in this case.
+#[must_use]
+pub fn background_ceiling(stderr: &[u8]) -> Option<TypedError> {
+    String::from_utf8_lossy(stderr)
+        .lines()
+        .find(|line| line.contains("Background tasks still running after") && line.contains("terminating"))
+        .map(|line| TypedError::new(Reason::BackgroundTaskCeiling, line.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_inside_a_sentence_is_opened() {
+        let message = r#"[API Error: {"error":{"code":401,"message":"who are you","status":"UNAUTHENTICATED"}}]"#;
+        let error = typed_error(None, "unknown", message);
+        assert_eq!(error, TypedError::new(Reason::Auth, "status 401: who are you"));
+        let error = typed_error(None, "", r#"{"detail":"The 'm' model is not supported here"}"#);
+        assert_eq!(error, TypedError::new(Reason::UnknownModel, "The 'm' model is not supported here"));
+        let error = typed_error(Some(500), "", "broken {json");
+        assert_eq!(error, TypedError::new(Reason::ApiError, "status 500: broken {json"));
+    }
+
+    #[test]
+    fn a_long_detail_is_cut_at_a_character() {
+        let error = typed_error(None, "", &"é".repeat(5000));
+        assert!(error.detail.len() <= DETAIL + 3 && error.detail.ends_with('…'));
+    }
+
+    #[test]
+    fn the_ceiling_of_background_tasks_is_recognised() {
+        let said = b"note\nBackground tasks still running after 600s; terminating.\nSet X=0\n";
+        assert_eq!(background_ceiling(said).unwrap().reason, Reason::BackgroundTaskCeiling);
+        assert_eq!(background_ceiling(b"Background tasks: 2"), None);
+    }
+}
