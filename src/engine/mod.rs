@@ -1,1 +1,20 @@
-//! Run, judge, verdict and close put together.
+//! Run, judge, verdict and close put together: what every front end calls.
+//!
+//! A front end resolves names, makes a [`Control`](crate::runner::Control) and [`Services`], and calls [`run`] or
+//! [`judge`]. Everything is validated before the session's folder exists; from then on whatever is complete is kept, and
+//! the session is closed on every path.
+
+mod input;
+mod judge;
+mod local;
+mod outcome;
+mod publish;
+mod run;
+mod services;
+
+pub use input::{Input, contained, read_input};
+pub use judge::JudgeRequest;
+pub use local::local_server;
+pub use outcome::{Decision, Outcome};
+pub use run::{Context, RunRequest, judge, run};
+pub use services::Services;

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use serde::Serialize;
+
 use crate::runner::Observer;
 use crate::session::{Record, Status};
 
@@ -9,6 +11,7 @@ use crate::session::{Record, Status};
 #[derive(Debug)]
 pub struct JsonLines<W> {
     out: W,
+    folder: String,
     /// The reader went away; nobody listens any more, and the run goes on.
     closed: bool,
 }
@@ -16,8 +19,16 @@ pub struct JsonLines<W> {
 impl<W: Write> JsonLines<W> {
     /// Events go to `out`, flushed line by line.
     pub const fn new(out: W) -> Self {
-        Self { out, closed: false }
+        Self { out, folder: String::new(), closed: false }
     }
+}
+
+/// An event, and the folder whose record it is in.
+#[derive(Serialize)]
+struct Line<'a> {
+    folder: &'a str,
+    #[serde(flatten)]
+    record: &'a Record,
 }
 
 impl<W: Write + Send> Observer for JsonLines<W> {
@@ -25,11 +36,16 @@ impl<W: Write + Send> Observer for JsonLines<W> {
         if self.closed {
             return;
         }
-        let written = serde_json::to_string(record)
+        let line = Line { folder: &self.folder, record };
+        let written = serde_json::to_string(&line)
             .map_err(std::io::Error::other)
             .and_then(|line| writeln!(self.out, "{line}").and_then(|()| self.out.flush()));
         self.closed = written.is_err();
     }
 
     fn live(&mut self, _: &Status) {}
+
+    fn enter(&mut self, folder: &str) {
+        folder.clone_into(&mut self.folder);
+    }
 }

@@ -14,7 +14,7 @@ pub use live::LiveLines;
 pub use tables::{list_text, status_text};
 
 use crate::runner::Observer;
-use crate::session::{Record, Status};
+use crate::session::{Record, SessionState, Status};
 
 /// Shows nothing.
 #[derive(Debug, Default)]
@@ -37,6 +37,16 @@ impl<A: Observer, B: Observer> Observer for Both<A, B> {
     fn live(&mut self, status: &Status) {
         self.0.live(status);
         self.1.live(status);
+    }
+
+    fn enter(&mut self, folder: &str) {
+        self.0.enter(folder);
+        self.1.enter(folder);
+    }
+
+    fn closed(&mut self, state: SessionState) {
+        self.0.closed(state);
+        self.1.closed(state);
     }
 
     fn suspend(&mut self) {

@@ -11,7 +11,7 @@ use crate::config::{Provider, ResolvedModel};
 use crate::ids::SlotId;
 use crate::isolation::Mechanism;
 use crate::secrets::Scrub;
-use crate::session::{Record, Status};
+use crate::session::{Record, SessionState, Status};
 use crate::slots::http;
 
 /// One slot to run.
@@ -63,6 +63,8 @@ pub struct Shared {
     pub http: Option<http::Client>,
     /// The managed local model's endpoint and key, where a slot needs it.
     pub local: Option<(Provider, String)>,
+    /// The soft limit of open files that programs get back, where this process raised its own.
+    pub descriptor_limit: Option<u64>,
     /// The program that supervises processes: this one.
     pub supervisor: PathBuf,
 }
@@ -73,6 +75,10 @@ pub trait Observer: Send {
     fn event(&mut self, record: &Record, status: &Status);
     /// Time passed; `status` holds the live fields.
     fn live(&mut self, status: &Status);
+    /// What follows happens in this folder: `.` for the session, `judging` for a round of votes.
+    fn enter(&mut self, _folder: &str) {}
+    /// The session was closed.
+    fn closed(&mut self, _state: SessionState) {}
     /// Gets out of the way of the shell before the process stops (Ctrl-Z).
     fn suspend(&mut self) {}
 }

@@ -14,7 +14,7 @@ pub(crate) struct LiveCell {
     answer_bytes: AtomicU64,
     /// Milliseconds after `started` of the last byte of any kind.
     last_byte: AtomicU64,
-    activity: Mutex<String>,
+    activity: Mutex<Activity>,
 }
 
 impl LiveCell {
@@ -23,7 +23,7 @@ impl LiveCell {
             started: now,
             answer_bytes: AtomicU64::new(0),
             last_byte: AtomicU64::new(0),
-            activity: Mutex::new(Activity::Waiting.to_string()),
+            activity: Mutex::new(Activity::Waiting),
         }
     }
 
@@ -38,8 +38,15 @@ impl LiveCell {
         self.last_byte.fetch_max(u64::try_from(millis).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    pub(crate) fn set_activity(&self, text: String) {
-        *self.activity.lock().unwrap_or_else(PoisonError::into_inner) = text;
+    pub(crate) const fn started(&self) -> Instant {
+        self.started
+    }
+
+    pub(crate) fn set_activity(&self, activity: &Activity) {
+        let mut present = self.activity.lock().unwrap_or_else(PoisonError::into_inner);
+        if *present != *activity {
+            *present = activity.clone();
+        }
     }
 
     /// When the last byte came; the start when none has.
@@ -49,7 +56,7 @@ impl LiveCell {
 
     pub(crate) fn read(&self, now: Instant) -> Live {
         Live {
-            activity: self.activity.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            activity: self.activity.lock().unwrap_or_else(PoisonError::into_inner).to_string(),
             live_bytes: self.answer_bytes.load(Ordering::Relaxed),
             idle_seconds: now.saturating_duration_since(self.last_byte()).as_secs(),
         }

@@ -84,9 +84,10 @@ pub const fn transition(from: SlotState, by: SlotMove) -> Result<SlotState, Tran
     match (from, by) {
         (SlotState::Pending, SlotMove::Start) => Ok(SlotState::Running),
         (SlotState::Running, SlotMove::End(to)) if to.is_terminal() => Ok(to),
-        // Stopped before its turn came, or its program could never be started.
-        (SlotState::Pending, SlotMove::End(SlotState::Cancelled)) => Ok(SlotState::Cancelled),
-        (SlotState::Pending, SlotMove::End(SlotState::Timeout)) => Ok(SlotState::Timeout),
+        // Stopped before its turn came, or found to be impossible to ask.
+        (SlotState::Pending, SlotMove::End(to @ (SlotState::Cancelled | SlotState::Timeout | SlotState::Failed))) => {
+            Ok(to)
+        }
         (SlotState::Pending | SlotState::Cancelled | SlotState::Lost, SlotMove::Reopen { .. })
         | (SlotState::Empty | SlotState::Failed | SlotState::Timeout, SlotMove::Reopen { failed: true }) => {
             Ok(SlotState::Pending)
@@ -129,8 +130,8 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_that_never_started_cannot_complete_or_fail() {
-        for to in [SlotState::Completed, SlotState::Empty, SlotState::Failed, SlotState::Lost] {
+    fn a_slot_that_never_started_has_no_answer_and_was_not_lost() {
+        for to in [SlotState::Completed, SlotState::Empty, SlotState::Lost] {
             assert!(transition(SlotState::Pending, SlotMove::End(to)).is_err());
         }
     }
