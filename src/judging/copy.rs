@@ -97,9 +97,10 @@ fn neutralise(line: &str) -> Option<String> {
     match inner.as_bytes().first()? {
         b'#' => {
             let words = inner.trim_start_matches(|c: char| c == '#' || c == '*' || c == '_' || c.is_whitespace());
-            let name = strip_word(words, "response")?.trim();
+            let name = strip_word(words, "response")?;
             // A heading such as `Response times of the server` is no introduction of an answer.
-            (name.split_whitespace().count() <= 1).then(|| format!("{QUOTED}{words}"))
+            let name = name.split_whitespace().filter(|word| word.contains(char::is_alphanumeric));
+            (name.count() <= 1).then(|| format!("{QUOTED}{words}"))
         }
         mark @ (b'`' | b'~') => {
             let run = inner.bytes().take_while(|byte| byte == mark).count();

@@ -1,6 +1,6 @@
 //! `votes.json`: all ballots of a round, and everything else that the verdict is a function of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -139,13 +139,16 @@ pub enum VotesError {
         /// The version found.
         found: u32,
     },
+    /// Two candidates or two judges share an id, so a ballot would count twice.
+    #[error("`votes.json` holds id {0} twice")]
+    Repeated(SlotId),
 }
 
 impl Votes {
     /// Reads `votes.json`.
     ///
     /// # Errors
-    /// The bytes are not of the format, or of a newer one.
+    /// The bytes are not of the format, or of a newer one, or an id is used twice.
     pub fn from_json(bytes: &[u8]) -> Result<Self, VotesError> {
         #[derive(Deserialize)]
         struct Versioned {
@@ -156,6 +159,11 @@ impl Votes {
         if version > FormatVersion::CURRENT {
             return Err(VotesError::Newer { found: version.0 });
         }
-        Ok(serde_json::from_slice(bytes)?)
+        let votes: Self = serde_json::from_slice(bytes)?;
+        let mut candidates = BTreeSet::new();
+        let mut judges = BTreeSet::new();
+        let repeated = votes.candidates.iter().map(|candidate| candidate.id).find(|id| !candidates.insert(*id));
+        let repeated = repeated.or_else(|| votes.judges.iter().map(|judge| judge.id).find(|id| !judges.insert(*id)));
+        repeated.map_or(Ok(votes), |id| Err(VotesError::Repeated(id)))
     }
 }

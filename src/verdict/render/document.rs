@@ -1,0 +1,55 @@
+//! The document as a whole.
+
+use crate::verdict::{Decision, Verdict};
+
+use super::escape::inline;
+use super::headline::{banner, no_winner, outcome, winner};
+use super::{Context, Names, sections};
+
+/// `verdict.md`: for a person in a hurry the first lines suffice.
+#[must_use]
+pub fn render(verdict: &Verdict, names: &Names, context: &Context) -> String {
+    let mut parts = vec![heading(verdict), headline(verdict, names)];
+    if let Some(banner) = banner(verdict) {
+        parts.push(format!(
+            "> **P{}.** What finishes tends to be the faster models, so a partial panel is biased, not only smaller.",
+            &banner[1..]
+        ));
+    }
+    parts.extend(
+        [
+            sections::ranking(verdict, names),
+            sections::votes(verdict, names),
+            sections::agreement(verdict),
+            sections::dissent(verdict, names),
+            sections::key_issues(verdict),
+            sections::missing(verdict, names, context),
+            sections::conditions(verdict, context),
+            sections::verification(context),
+        ]
+        .into_iter()
+        .flatten(),
+    );
+    let mut text = parts.join("\n\n");
+    text.push('\n');
+    text
+}
+
+fn heading(verdict: &Verdict) -> String {
+    let kind = match (verdict.decision, verdict.is_partial()) {
+        (Decision::Ranking, false) => "# Verdict",
+        (Decision::Ranking, true) => "# Verdict of a partial panel",
+        (Decision::NoDecision, false) => "# No decision",
+        (Decision::NoDecision, true) => "# No decision (partial panel)",
+    };
+    if verdict.round > 1 { format!("{kind}, round {}", verdict.round) } else { kind.to_owned() }
+}
+
+fn headline(verdict: &Verdict, names: &Names) -> String {
+    match winner(verdict) {
+        Some(answer) => {
+            format!("**Answer {} wins** ({}): {}.", answer.id, names.slot(answer.id), outcome(verdict, answer))
+        }
+        None => format!("**Nobody wins**: {}.", inline(&no_winner(verdict), usize::MAX)),
+    }
+}

@@ -1,0 +1,99 @@
+//! One line that says who won, or that nobody did and why.
+
+use crate::ids::SlotId;
+use crate::verdict::{AnswerResult, MissingSeat, NoWinner, Verdict};
+
+use super::Names;
+use super::escape::terminal;
+
+/// The line for a terminal, with the model's name.
+#[must_use]
+pub fn summary(verdict: &Verdict, names: &Names) -> String {
+    let name = |id: SlotId| names.slots.get(&id).map_or_else(|| "unknown".to_owned(), |name| terminal(name, 80));
+    let mut line = match winner(verdict) {
+        Some(answer) => format!("answer {} ({}) wins: {}", answer.id, name(answer.id), outcome(verdict, answer)),
+        None => format!("nobody wins: {}", no_winner(verdict)),
+    };
+    if let Some(banner) = banner(verdict) {
+        line.push_str(" [");
+        line.push_str(&banner);
+        line.push(']');
+    }
+    line
+}
+
+/// What is missing of the configured panel, `None` when it is whole.
+#[must_use]
+pub fn banner(verdict: &Verdict) -> Option<String> {
+    let seats = |missing: &[MissingSeat], of: u32, one: &str, many: &str| {
+        (!missing.is_empty()).then(|| {
+            let ids: Vec<String> = missing.iter().map(|seat| seat.id.to_string()).collect();
+            let noun = if ids.len() == 1 { one } else { many };
+            format!("{} of {of} {} missing ({noun} {})", ids.len(), many, ids.join(", "))
+        })
+    };
+    let parts: Vec<String> = [
+        seats(&verdict.missing_slots, verdict.panel.slots, "slot", "slots"),
+        seats(&verdict.missing_judges, verdict.panel.judges, "judge", "judges"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    (!parts.is_empty()).then(|| format!("partial panel: {}", parts.join(", ")))
+}
+
+pub(super) fn winner(verdict: &Verdict) -> Option<&AnswerResult> {
+    let id = verdict.winner?;
+    verdict.answers.iter().find(|answer| answer.id == id)
+}
+
+/// How the winner stands against the next.
+pub(super) fn outcome(verdict: &Verdict, winner: &AnswerResult) -> String {
+    let mut text = format!("{} approve", share(winner));
+    if let Some(next) = verdict.answers.iter().find(|answer| answer.rank.is_some_and(|rank| rank > 1)) {
+        let equals = verdict.answers.iter().filter(|answer| answer.rank == next.rank).map(|answer| answer.id);
+        let ids: Vec<SlotId> = equals.collect();
+        text.push_str(&format!(", next {} with {}", list(&ids), share(next)));
+    }
+    text
+}
+
+fn share(answer: &AnswerResult) -> String {
+    let all = answer.approvals + answer.rejections;
+    format!("{} of {all} {}", answer.approvals, if all == 1 { "vote" } else { "votes" })
+}
+
+/// Why nobody won, in words.
+pub(super) fn no_winner(verdict: &Verdict) -> String {
+    let first: Vec<&AnswerResult> = verdict.answers.iter().filter(|answer| answer.rank == Some(1)).collect();
+    let ids: Vec<SlotId> = first.iter().map(|answer| answer.id).collect();
+    let needed = verdict.votes_needed;
+    match (verdict.no_winner, first.first()) {
+        (Some(NoWinner::NoAnswers), _) => "no answer is complete".to_owned(),
+        (Some(NoWinner::OneAnswer), _) => "only one answer is complete, so there is nothing to compare".to_owned(),
+        (Some(NoWinner::NotApproved), Some(answer)) if ids.len() == 1 => {
+            format!("answer {} is first, but only {} approve", answer.id, share(answer))
+        }
+        (Some(NoWinner::NotApproved), Some(_)) => {
+            format!("answers {} share the first rank, and none has more approvals than rejections", list(&ids))
+        }
+        (Some(NoWinner::Tie), Some(_)) => format!("answers {} share the first rank", list(&ids)),
+        (Some(NoWinner::TooFewVotes), Some(answer)) if ids.len() == 1 => {
+            let cast = answer.approvals + answer.rejections;
+            format!("answer {} is first with {cast} valid vote, and {needed} are needed", answer.id)
+        }
+        (Some(NoWinner::TooFewVotes), _) => format!("no answer has {needed} valid votes"),
+        (Some(NoWinner::NoVotes | NoWinner::NotApproved | NoWinner::Tie) | None, _) => {
+            "there is no valid vote".to_owned()
+        }
+    }
+}
+
+pub(super) fn list(ids: &[SlotId]) -> String {
+    let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+    match ids.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => "none".to_owned(),
+    }
+}

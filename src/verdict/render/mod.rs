@@ -1,0 +1,13 @@
+//! `verdict.md`, and the lines for a terminal.
+//!
+//! Everything that a model wrote, and every model's name, passes through [`escape::inline`].
+
+mod context;
+mod document;
+mod escape;
+mod headline;
+mod sections;
+
+pub use context::{Context, FailedSeat, Names, Seat};
+pub use document::render;
+pub use headline::{banner, summary};

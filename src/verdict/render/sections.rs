@@ -1,0 +1,260 @@
+//! The parts of the document below its headline. A part with nothing to say is left out, except the agreement.
+
+use crate::ids::SlotId;
+use crate::judging::{SelfVote, VoteVerdict};
+use crate::verdict::{Interval, ResultVote, Verdict};
+
+use super::escape::{inline, terminal};
+use super::headline::list;
+use super::{Context, Names, Seat};
+
+/// Issues beyond these are in `verdict.json`.
+const MOST_ISSUES: usize = 20;
+const LONGEST_TEXT: usize = 300;
+
+pub(super) fn ranking(verdict: &Verdict, names: &Names) -> Option<String> {
+    let mut text = String::from(
+        "## Ranking\n\n\
+         | Rank | Answer | Model | Approve | Reject | Abstain | Missing | Score | 95 % interval | Confidence |\n\
+         | ---: | :--- | :--- | ---: | ---: | ---: | ---: | ---: | :--- | ---: |",
+    );
+    for answer in &verdict.answers {
+        let shared =
+            verdict.answers.iter().filter(|other| other.rank.is_some() && other.rank == answer.rank).count() > 1;
+        let rank = match answer.rank {
+            Some(rank) if shared => format!("{rank} (shared)"),
+            Some(rank) => rank.to_string(),
+            None => "-".to_owned(),
+        };
+        text.push_str(&format!(
+            "\n| {rank} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            answer.id,
+            names.slot(answer.id),
+            answer.approvals,
+            answer.rejections,
+            answer.abstentions,
+            answer.missing,
+            answer.score.map_or_else(|| "no votes".to_owned(), percent),
+            answer.interval.map_or_else(|| "-".to_owned(), interval),
+            answer.confidence.map_or_else(|| "-".to_owned(), |mean| format!("{mean:.1}")),
+        ));
+    }
+    (!verdict.answers.is_empty()).then_some(text)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+fn interval(interval: Interval) -> String {
+    format!("{:.0} to {:.0} %", interval.low * 100.0, interval.high * 100.0)
+}
+
+pub(super) fn votes(verdict: &Verdict, names: &Names) -> Option<String> {
+    let mut answers: Vec<_> = verdict.answers.iter().collect();
+    answers.sort_by_key(|answer| answer.id);
+    let mut judges: Vec<SlotId> = answers.iter().flat_map(|answer| &answer.votes).map(|vote| vote.judge).collect();
+    judges.extend(verdict.missing_votes.iter().map(|missing| missing.judge));
+    judges.extend(verdict.missing_judges.iter().map(|seat| seat.id));
+    judges.sort();
+    judges.dedup();
+    if judges.is_empty() || answers.is_empty() {
+        return None;
+    }
+    let mut text = String::from(
+        "## Who voted how\n\nThe number is the judge's confidence, 1 to 10; a dash is an answer that the judge was not shown.\n\n| Judge | Model |",
+    );
+    answers.iter().for_each(|answer| text.push_str(&format!(" {} |", answer.id)));
+    text.push_str("\n| :--- | :--- |");
+    text.push_str(&" :--- |".repeat(answers.len()));
+    for judge in judges {
+        text.push_str(&format!("\n| {judge} | {} |", names.judge(judge)));
+        for answer in &answers {
+            let vote = answer.votes.iter().find(|vote| vote.judge == judge);
+            let missing =
+                || verdict.missing_votes.iter().any(|missing| missing.judge == judge && missing.answer == answer.id);
+            let cell = match vote {
+                Some(vote) => cell(vote),
+                None if missing() => "missing".to_owned(),
+                None => "-".to_owned(),
+            };
+            text.push_str(&format!(" {cell} |"));
+        }
+    }
+    Some(text)
+}
+
+fn cell(vote: &ResultVote) -> String {
+    let word = match vote.verdict {
+        VoteVerdict::Approve => "approve",
+        VoteVerdict::Reject => "**reject**",
+        VoteVerdict::Abstain => "abstain",
+    };
+    vote.confidence.map_or_else(|| word.to_owned(), |confidence| format!("{word} {confidence}"))
+}
+
+pub(super) fn agreement(verdict: &Verdict) -> Option<String> {
+    let agreement = &verdict.agreement;
+    let (votes, answers) = (agreement.votes, agreement.answers);
+    let of = format!("N = {} on {}", plural(votes, "vote"), plural(answers, "answer"));
+    let alpha = match agreement.alpha {
+        Some(alpha) => {
+            format!("Krippendorff's alpha {alpha:.2} ({of}). 1 is full agreement, 0 what chance would give.")
+        }
+        None if answers == 0 => format!("Krippendorff's alpha is undefined ({of}): no answer has two valid votes."),
+        None => format!("Krippendorff's alpha is undefined ({of}): all these votes are the same."),
+    };
+    let ballots = &verdict.ballots;
+    let counts = format!(
+        "Valid votes: {} of {} possible; {} and {} missing. An answer needs {} valid votes to win.",
+        ballots.cast,
+        ballots.possible,
+        plural(ballots.abstentions, "abstention"),
+        ballots.missing,
+        verdict.votes_needed
+    );
+    Some(format!("## Agreement\n\n{alpha}\n\n{counts}"))
+}
+
+fn plural(count: u32, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+pub(super) fn dissent(verdict: &Verdict, names: &Names) -> Option<String> {
+    let mut lines = Vec::new();
+    for dissent in &verdict.dissent {
+        let Some(answer) = verdict.answers.iter().find(|answer| answer.id == dissent.answer) else { continue };
+        let majority = match dissent.majority {
+            Some(VoteVerdict::Reject) => "most reject it",
+            Some(_) => "most approve it",
+            None => "the votes are equal",
+        };
+        lines.push(format!("- Answer {} ({majority}):", answer.id));
+        for vote in answer.votes.iter().filter(|vote| dissent.judges.contains(&vote.judge)) {
+            let word = if vote.verdict == VoteVerdict::Approve { "approves" } else { "rejects" };
+            let mut line = format!("  - judge {} ({}) {word}", vote.judge, names.judge(vote.judge));
+            if !vote.summary.trim().is_empty() {
+                line.push_str(": ");
+                line.push_str(&inline(&vote.summary, LONGEST_TEXT));
+            }
+            lines.push(line);
+        }
+    }
+    (!lines.is_empty()).then(|| format!("## Dissent\n\n{}", lines.join("\n")))
+}
+
+pub(super) fn key_issues(verdict: &Verdict) -> Option<String> {
+    let mut text =
+        String::from("## Key issues\n\n| Named | Issue | Answers | By judges |\n| ---: | :--- | :--- | :--- |");
+    for issue in verdict.key_issues.iter().take(MOST_ISSUES) {
+        text.push_str(&format!(
+            "\n| {} | {} | {} | {} |",
+            issue.count,
+            inline(&issue.text, LONGEST_TEXT),
+            list(&issue.answers),
+            list(&issue.raised_by)
+        ));
+    }
+    let more = verdict.key_issues.len().saturating_sub(MOST_ISSUES);
+    if more > 0 {
+        text.push_str(&format!("\n\n{more} more are in `verdict.json`."));
+    }
+    (!verdict.key_issues.is_empty()).then_some(text)
+}
+
+pub(super) fn missing(verdict: &Verdict, names: &Names, context: &Context) -> Option<String> {
+    let mut lines = Vec::new();
+    for failed in &context.failed {
+        let who = match failed.seat {
+            Seat::Slot(id) => format!("Slot {id} ({})", names.slot(id)),
+            Seat::Judge(id) => format!("Judge {id} ({})", names.judge(id)),
+        };
+        let reason = failed.reason.map(|reason| format!(", `{}`", reason.as_str())).unwrap_or_default();
+        lines.push(format!(
+            "- {who} is {}{reason}. Next: {}",
+            failed.state.as_str(),
+            inline_commands(&failed.next_step)
+        ));
+    }
+    let told = |seat: Seat| context.failed.iter().any(|failed| failed.seat == seat);
+    for seat in verdict.missing_slots.iter().filter(|seat| !told(Seat::Slot(seat.id))) {
+        lines.push(format!("- Slot {} ({}) is {}", seat.id, names.slot(seat.id), seat.state.as_str()));
+    }
+    for seat in verdict.missing_judges.iter().filter(|seat| !told(Seat::Judge(seat.id))) {
+        lines.push(format!("- Judge {} ({}) is {}", seat.id, names.judge(seat.id), seat.state.as_str()));
+    }
+    for missing in &verdict.missing_votes {
+        // Said above already, once for the judge.
+        if verdict.missing_judges.iter().any(|seat| seat.id == missing.judge) {
+            continue;
+        }
+        lines.push(format!(
+            "- Judge {} ({}) has no vote on answer {}: {}",
+            missing.judge,
+            names.judge(missing.judge),
+            missing.answer,
+            missing.reason.describe()
+        ));
+    }
+    for judge in &verdict.judge_notes {
+        for note in &judge.notes {
+            let answer = note.answer.map(|id| format!(" on answer {id}")).unwrap_or_default();
+            let quote = note.text.as_deref().map(|text| format!(": {}", inline(text, 60))).unwrap_or_default();
+            lines.push(format!("- Judge {}{answer}: {}{quote}", judge.judge, note.kind.describe()));
+        }
+    }
+    (!lines.is_empty()).then(|| format!("## Missing and noted\n\n{}", lines.join("\n")))
+}
+
+/// `text` with what stands between backticks kept as code, and everything else escaped.
+fn inline_commands(text: &str) -> String {
+    let mut out = String::new();
+    for (index, part) in text.split('`').enumerate() {
+        if index % 2 == 1 {
+            out.push_str(&format!("`{}`", terminal(part, LONGEST_TEXT)));
+        } else {
+            // Spaces beside code are part of the sentence.
+            let space = |is: bool| if is { " " } else { "" };
+            let blank = part.trim().is_empty();
+            out.push_str(space(part.starts_with(char::is_whitespace)));
+            out.push_str(&inline(part, LONGEST_TEXT));
+            out.push_str(space(!blank && part.ends_with(char::is_whitespace)));
+        }
+    }
+    out.trim().to_owned()
+}
+
+pub(super) fn conditions(verdict: &Verdict, context: &Context) -> Option<String> {
+    let rule = match verdict.self_vote {
+        SelfVote::Model => "no judge saw an answer of its own model (`--self-vote model`)",
+        SelfVote::Slot => "each judge saw all answers but that of its own seat (`--self-vote slot`)",
+        SelfVote::Include => "judges voted on their own answers too (`--self-vote include`)",
+    };
+    let panel = &verdict.panel;
+    let mut lines = vec![
+        format!(
+            "- Panel: {} of {} complete, {} of {} complete",
+            panel.completed_slots,
+            plural(panel.slots, "answer"),
+            panel.completed_judges,
+            plural(panel.judges, "judge")
+        ),
+        format!("- Own answers: {rule}"),
+        format!("- Isolation: {}", inline(&context.isolation, LONGEST_TEXT)),
+    ];
+    lines.extend(context.notes.iter().map(|note| format!("- {}", inline_commands(note))));
+    Some(format!("## How it was made\n\n{}", lines.join("\n")))
+}
+
+pub(super) fn verification(context: &Context) -> Option<String> {
+    let session = &context.session;
+    let safe = session.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/'));
+    let session = if safe && !session.is_empty() { session.clone() } else { "SESSION".to_owned() };
+    let (head, flag) = match &context.head {
+        Some(head) => (format!("The event chain's head before this verdict: `{head}`\n\n"), format!(" --head {head}")),
+        None => (String::new(), String::new()),
+    };
+    Some(format!(
+        "## How to verify\n\n{head}`team verify {session}{flag}` recomputes the chain, the hashes and the tally."
+    ))
+}
