@@ -1,1 +1,3 @@
 //! N slots at once: dispatcher, executor, limits, signals, processes.
+
+pub mod process;
