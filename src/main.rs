@@ -1,1 +1,7 @@
-fn main() {}
+//! The `team` program.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    team::runner::process::supervisor_entry().unwrap_or(ExitCode::SUCCESS)
+}

@@ -7,11 +7,14 @@
 mod control;
 mod descriptors;
 mod dispatcher;
+mod drive;
 mod executor;
 mod job;
 mod limits;
 mod live;
+pub mod process;
 mod signals;
+mod sink;
 
 pub use control::{Control, StopAll};
 pub use descriptors::Descriptors;
