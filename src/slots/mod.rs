@@ -1,1 +1,3 @@
 //! What can answer: agent command lines, model APIs, the managed local model, recordings.
+
+pub mod agents;
