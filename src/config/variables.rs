@@ -54,7 +54,7 @@ pub fn variables_in(value: &str) -> Result<Vec<&str>, VariableError> {
 
 /// Whether `name` can be the name of an environment variable.
 #[must_use]
-pub fn is_variable_name(name: &str) -> bool {
+pub(super) fn is_variable_name(name: &str) -> bool {
     !name.starts_with(|c: char| c.is_ascii_digit())
         && !name.is_empty()
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')

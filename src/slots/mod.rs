@@ -1,5 +1,6 @@
 //! What can answer: agent command lines, model APIs, the managed local model, recordings.
 
+pub mod agents;
 pub mod http;
 pub mod local;
 pub mod replay;

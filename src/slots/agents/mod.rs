@@ -1,0 +1,18 @@
+//! Agent command lines: from a resolved model to the program, arguments and environment of one process.
+//!
+//! Data enters as a [`ResolvedModel`](crate::config::ResolvedModel) and an [`Environment`](crate::config::Environment),
+//! and leaves as a [`ProcessPlan`]. Nothing is started here, except for `--version` ([`version_of`]), and no file is
+//! written. There is no shell, and a prompt is never an argument. A program inherits an allow-list of variables: what
+//! any program needs and what its own vendor reads, never another vendor's key.
+
+mod arguments;
+mod inherited;
+mod locate;
+mod plan;
+#[cfg(test)]
+mod plan_tests;
+mod version;
+
+pub use locate::locate;
+pub use plan::{Call, NestedSandbox, PlanError, ProcessPlan, Purpose, Stdin, plan};
+pub use version::{VersionError, version_of};

@@ -1,0 +1,78 @@
+//! `PROGRAM --version`, with a deadline.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use tokio::process::Command;
+
+use super::{Call, NestedSandbox, Purpose, inherited};
+use crate::config::{AgentKind, Environment};
+
+/// A version that could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum VersionError {
+    /// It did not start.
+    #[error("cannot start `{program}`: {source}")]
+    Spawn {
+        /// The program.
+        program: String,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// It did not end in time.
+    #[error("`{program} --version` did not end within {limit:?}")]
+    Deadline {
+        /// The program.
+        program: String,
+        /// How long was waited.
+        limit: Duration,
+    },
+    /// It ended badly, or said nothing.
+    #[error("`{0} --version` gave no version")]
+    NoVersion(String),
+}
+
+/// What `program --version` prints first, without control characters and cut at 100 characters.
+pub async fn version_of(program: &Path, environment: &Environment, limit: Duration) -> Result<String, VersionError> {
+    let name = || program.display().to_string();
+    let work_dir = std::env::temp_dir();
+    let call = Call {
+        purpose: Purpose::Answer,
+        prompt_file: Path::new(""),
+        work_dir: &work_dir,
+        retries: 0,
+        nested_sandbox: NestedSandbox::Works,
+        environment,
+    };
+    let child = Command::new(program)
+        .arg("--version")
+        .env_clear()
+        .envs(inherited::inherited(AgentKind::Custom, &program.to_string_lossy(), &call))
+        .current_dir(&work_dir)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        // A launcher leaves its native part behind when it alone is killed.
+        .process_group(0)
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|source| VersionError::Spawn { program: name(), source })?;
+    let group = child.id().and_then(|id| i32::try_from(id).ok());
+    let Ok(output) = tokio::time::timeout(limit, child.wait_with_output()).await else {
+        if let Some(group) = group {
+            killpg(Pid::from_raw(group), Signal::SIGKILL).ok();
+        }
+        return Err(VersionError::Deadline { program: name(), limit });
+    };
+    let output = output.map_err(|source| VersionError::Spawn { program: name(), source })?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+    match line {
+        Some(line) if output.status.success() => Ok(line.chars().filter(|c| !c.is_control()).take(100).collect()),
+        _ => Err(VersionError::NoVersion(name())),
+    }
+}
