@@ -76,6 +76,11 @@ pub(super) struct RoundEnd {
     pub(super) notes: Vec<String>,
 }
 
+/// The hash of each text sent to judges, for the record.
+pub(super) fn prompt_hashes(prompts: &Prompts) -> BTreeMap<String, Sha256Hash> {
+    prompts.hashes().into_iter().map(|(name, hash)| (name.to_owned(), hash)).collect()
+}
+
 /// Everything that a round is run with.
 pub(super) struct RoundContext<'a, R> {
     pub(super) services: &'a Services,
@@ -110,7 +115,7 @@ pub(super) async fn run_round<R: CryptoRng>(
     let (round, mut folder) = session.open_round(
         judge_models,
         services.isolation(),
-        request.prompts.hashes(),
+        prompt_hashes(&request.prompts),
         Timestamp::now(),
         rng,
     )?;

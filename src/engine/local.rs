@@ -25,7 +25,7 @@ pub async fn local_server(
     let stop = CancellationToken::new();
     let starting = async {
         let model = local::provision(&local::cache_dir()?, progress, &stop).await?;
-        LocalServer::start(&model, seats.min(MOST_PARALLEL)).await
+        LocalServer::start(&model, seats.min(MOST_PARALLEL), &stop).await
     };
     match control.or_stop(starting).await {
         Some(Ok(server)) => Ok(Some(Arc::new(server))),

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use rand::CryptoRng;
 
-use super::judge::{JudgeRequest, RoundContext, run_round};
+use super::judge::{JudgeRequest, prompt_hashes, RoundContext, run_round};
 use super::outcome::{Decision, Outcome};
-use super::publish::publish;
+use super::publish::{Published, publish};
 use super::services::Services;
 use crate::config::ResolvedModel;
 use crate::error::{Error, ErrorKind, Result};
@@ -58,7 +58,7 @@ pub struct Context<'a> {
 pub async fn run<R: CryptoRng>(request: RunRequest, context: Context<'_>, rng: &mut R) -> Result<Outcome> {
     let Context { services, control, observer, announce } = context;
     let now = Timestamp::now();
-    let prompts = request.judge.as_ref().map(|judge| judge.prompts.hashes()).unwrap_or_default();
+    let prompts = request.judge.as_ref().map(|judge| prompt_hashes(&judge.prompts)).unwrap_or_default();
     let new = NewSession {
         base: &request.base,
         kind: request.kind,
@@ -162,11 +162,6 @@ async fn run_slots(
     Ok(run_panel(folder, jobs, shared, services.at_once(), control, observer).await?)
 }
 
-struct Published {
-    decision: Decision,
-    text: String,
-}
-
 async fn judge_session<R: CryptoRng>(
     session: &mut Session,
     request: &JudgeRequest,
@@ -182,9 +177,9 @@ async fn judge_session<R: CryptoRng>(
         session.close_round(end.round, end.folder, stopped_state(control.stop()), Timestamp::now())?;
         return Err(Error::new(ErrorKind::NoDecision, "judging was stopped before every judge was done"));
     }
-    let (decision, text) = publish(session, end, services, observer)?;
+    let published = publish(session, end, services, observer)?;
     session.finish_phase(Phase::Verdict);
-    Ok(Published { decision, text })
+    Ok(published)
 }
 
 fn stopped_state(stop: Option<StopAll>) -> SessionState {

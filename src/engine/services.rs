@@ -2,10 +2,10 @@
 //! client, the local model's server, and what must never be written or shown.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::config::{Provider, ResolvedModel, Target};
+use crate::config::{Environment, Provider, ResolvedModel, Target, expand, variables_in};
 use crate::error::{Error, Result};
 use crate::isolation::{Mechanism, Probe};
 use crate::runner::process::DESCRIPTORS_PER_PROCESS;
@@ -24,25 +24,32 @@ pub struct Services {
     /// The result of the self-test.
     pub probe: Probe,
     descriptors: Descriptors,
-    http: Option<http::Client>,
+    http: Option<Arc<http::Client>>,
     local: Option<Arc<LocalServer>>,
     secrets: BTreeSet<String>,
+    environment: Arc<Environment>,
     supervisor: PathBuf,
 }
 
 impl Services {
     /// Prepares for `models`. `local` is the local model's running server, where one of them needs it.
-    pub fn new(models: &[&ResolvedModel], probe: Probe, local: Option<Arc<LocalServer>>) -> Result<Self> {
+    pub fn new(
+        models: &[&ResolvedModel],
+        environment: Arc<Environment>,
+        probe: Probe,
+        local: Option<Arc<LocalServer>>,
+    ) -> Result<Self> {
         let supervisor = std::env::current_exe().map_err(|source| Error::io("cannot find this program's own path", source))?;
         let needs_http = models.iter().any(|model| matches!(model.target, Target::Http { .. } | Target::Local { .. }));
-        let mut secrets = agents::secret_values(models.iter().copied(), &|name| std::env::var_os(name));
+        let mut secrets: BTreeSet<String> = models.iter().flat_map(|model| secrets_of(model, &environment)).collect();
         secrets.extend(local.iter().map(|server| server.key().to_owned()));
         Ok(Self {
             probe,
             descriptors: Descriptors::raise(),
-            http: needs_http.then(http::Client::new),
+            http: needs_http.then(|| Arc::new(http::Client::new())),
             local,
             secrets,
+            environment,
             supervisor,
         })
     }
@@ -50,7 +57,8 @@ impl Services {
     /// What keeps slots apart, in the words of the record.
     #[must_use]
     pub fn isolation(&self) -> String {
-        self.probe.describe()
+        let mechanism = self.probe.mechanism;
+        format!("{mechanism}; session files: {}; processes: {}", mechanism.files(), mechanism.processes())
     }
 
     /// The mechanism for processes.
@@ -89,7 +97,7 @@ impl Services {
     #[must_use]
     pub fn shared(&self, limits: Limits, checks: Checks, manifest: &Manifest) -> Arc<Shared> {
         let local: Option<(Provider, String)> =
-            self.local.as_ref().map(|server| (server.provider(), server.key().to_owned()));
+            self.local.as_ref().map(|server| (server.provider().clone(), server.key().to_owned()));
         Arc::new(Shared {
             limits,
             checks,
@@ -98,7 +106,37 @@ impl Services {
             scrub: self.scrub(manifest),
             http: self.http.clone(),
             local,
+            environment: Arc::clone(&self.environment),
             supervisor: self.supervisor.clone(),
         })
+    }
+}
+
+/// The values that asking `model` hands to somebody: they must never be written or shown.
+fn secrets_of(model: &ResolvedModel, environment: &Environment) -> Vec<String> {
+    match &model.target {
+        Target::Process { .. } => {
+            // Paths play no part in which variables a program gets.
+            let nowhere = Path::new("/");
+            let call = agents::Call {
+                purpose: agents::Purpose::Answer,
+                prompt_file: nowhere,
+                work_dir: nowhere,
+                retries: 0,
+                nested_sandbox: agents::NestedSandbox::default(),
+                environment,
+            };
+            // A plan that cannot be made starts nothing and hands out nothing.
+            agents::plan(model, &call).map(|plan| plan.secret_values).unwrap_or_default()
+        }
+        Target::Http { provider, .. } => {
+            let key = provider.api_key_env.as_deref().and_then(|name| environment.text(name)).map(str::to_owned);
+            let headers = provider.headers.values().filter(|value| {
+                variables_in(value).is_ok_and(|variables| !variables.is_empty())
+            });
+            let headers = headers.filter_map(|value| expand(value, environment).ok());
+            key.into_iter().chain(headers).collect()
+        }
+        Target::Local { .. } | Target::Replay { .. } => Vec::new(),
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
-use sha2::{Digest, Sha256};
+use crate::ids::Sha256Hash;
 
 /// Names the embedded templates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -80,7 +80,7 @@ fn known() -> String {
 #[derive(Debug)]
 pub struct Prompts {
     environment: Environment<'static>,
-    hashes: BTreeMap<PromptName, String>,
+    hashes: BTreeMap<PromptName, Sha256Hash>,
 }
 
 impl Prompts {
@@ -127,8 +127,7 @@ impl Prompts {
         let mut hashes = BTreeMap::new();
         for name in PromptName::ALL {
             let text = text_of(name);
-            let hash = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
-            hashes.insert(name, hash);
+            hashes.insert(name, Sha256Hash::of(text.as_bytes()));
             let file = name.file_name();
             environment.add_template_owned(file, text).map_err(|source| PromptsError::Template { file, source })?;
         }
@@ -147,10 +146,10 @@ impl Prompts {
             .map_err(|source| PromptsError::Template { file, source })
     }
 
-    /// File name to SHA-256 (64 lower-case hexadecimal digits) of each text in use, before anything is filled in.
+    /// File name to hash of each text in use, before anything is filled in.
     #[must_use]
-    pub fn hashes(&self) -> BTreeMap<&'static str, &str> {
-        self.hashes.iter().map(|(name, hash)| (name.file_name(), hash.as_str())).collect()
+    pub fn hashes(&self) -> BTreeMap<&'static str, Sha256Hash> {
+        self.hashes.iter().map(|(name, hash)| (name.file_name(), *hash)).collect()
     }
 }
 
@@ -177,7 +176,7 @@ mod tests {
         assert_eq!(own.hashes()["judge.md"], embedded.hashes()["judge.md"]);
         assert_ne!(own.hashes()["ballot-format.md"], embedded.hashes()["ballot-format.md"]);
         assert_eq!(
-            own.hashes()["ballot-format.md"],
+            own.hashes()["ballot-format.md"].to_string(),
             "798d05f44e37ce74800170fc0f051b3b943a8210b28fa01f5d55c2902b2b4724"
         );
     }

@@ -15,7 +15,6 @@ use crate::session::{Event, Phase, Record, Status};
 const MOST_LINES: usize = 20;
 
 /// Draws live lines on standard error.
-#[derive(Debug)]
 pub struct LiveLines {
     screen: MultiProgress,
     summary: ProgressBar,

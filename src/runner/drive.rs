@@ -6,6 +6,7 @@ use std::path::Path;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::classify::{StopCause, Stopped};
 use super::executor::Attempt;
 use super::job::Purpose;
 use super::process::{self, ProcessEnd, ProcessSink, ProcessSpec};
@@ -20,7 +21,7 @@ use crate::slots::{http, replay};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Halt {
     /// Why.
-    pub(crate) reason: Reason,
+    pub(crate) cause: StopCause,
     /// Without grace.
     pub(crate) kill: bool,
 }
@@ -32,12 +33,10 @@ pub(crate) struct Driven {
     pub(crate) spawn_error: Option<String>,
     pub(crate) exit_code: Option<i32>,
     pub(crate) signal: Option<i32>,
-    /// The halt that ended it; `None` when it ended by itself.
-    pub(crate) halted: Option<Reason>,
-    /// Its answer was complete and it was ended because it went on.
-    pub(crate) lingered: bool,
-    /// The supervisor was killed under it.
-    pub(crate) lost: bool,
+    /// The stop that ended it; `None` when it ended by itself.
+    pub(crate) stopped: Option<Stopped>,
+    /// Whether everything that it printed was read.
+    pub(crate) drained: bool,
     /// What the stream said.
     pub(crate) end: StreamEnd,
     /// A file of the slot refused to be written.
@@ -49,8 +48,8 @@ pub(crate) async fn drive(attempt: &Attempt, sink: &mut AttemptSink, halted: wat
     match &attempt.job.model.target {
         Target::Process { output, .. } => drive_process(attempt, *output, sink, halted).await,
         Target::Http { provider, model } => {
-            let key = provider.api_key_env.as_deref().and_then(|name| std::env::var(name).ok());
-            drive_http(attempt, provider, key.as_deref(), model, sink, halted).await
+            let key = provider.api_key_env.as_deref().and_then(|name| attempt.shared.environment.text(name));
+            drive_http(attempt, provider, key, model, sink, halted).await
         }
         Target::Local { model } => match &attempt.shared.local {
             Some((provider, key)) => drive_http(attempt, provider, Some(key), model, sink, halted).await,
@@ -77,8 +76,15 @@ async fn drive_process(
         Purpose::Answer => agents::Purpose::Answer,
         Purpose::Ballot { .. } => agents::Purpose::Judge,
     };
-    let plan = agents::plan(&job.model, purpose, &job.prompt, &directory, &|name| std::env::var_os(name));
-    let plan = match plan {
+    let call = agents::Call {
+        purpose,
+        prompt_file: &job.prompt,
+        work_dir: &directory,
+        retries: shared.limits.retries,
+        nested_sandbox: agents::NestedSandbox::default(),
+        environment: &shared.environment,
+    };
+    let plan = match agents::plan(&job.model, &call) {
         Ok(plan) => plan,
         Err(error) => return Driven { spawn_error: Some(error.to_string()), ..Driven::default() },
     };
@@ -92,7 +98,8 @@ async fn drive_process(
         supervisor: Some(shared.supervisor.clone()),
         ..ProcessSpec::new(plan.argv, directory, shared.mechanism)
     };
-    let (controller, control) = process::control_with(attempt.pause.clone());
+    let (stop, stopped) = watch::channel(None);
+    let control = process::Control::new(stopped, attempt.pause.clone());
     let mut stream = ProcessStream { decoder: Decoder::new(output), sink };
     let end = {
         let running = process::run(&spec, &mut stream, control);
@@ -102,7 +109,7 @@ async fn drive_process(
                 end = &mut running => break end,
                 changed = halted.changed() => match changed {
                     Ok(()) => if let Some(halt) = *halted.borrow_and_update() {
-                        controller.stop(if halt.kill { process::Stop::Kill } else { process::Stop::Term });
+                        stop.send_replace(Some(if halt.kill { process::Stop::Kill } else { process::Stop::Term }));
                     },
                     Err(_) => break running.await,
                 }
@@ -116,22 +123,30 @@ async fn drive_process(
 
 fn finish_process(end: ProcessEnd, decoder: Decoder, sink: &mut AttemptSink, halt: Option<Halt>) -> Driven {
     let waiting_for = decoder.waiting_for().map(str::to_owned);
+    let after_answer = decoder.answer_complete();
     let (stream, flushed) = match decoder.finish(sink) {
         Ok(stream) => (stream, None),
         Err(error) => (StreamEnd::default(), Some(error)),
+    };
+    let stopped = match (halt, end.lingered) {
+        (_, true) => Some(Stopped { cause: StopCause::Lingering, after_answer }),
+        (Some(halt), false) if end.stopped.is_some() => Some(Stopped { cause: halt.cause, after_answer }),
+        _ => None,
     };
     let mut driven = Driven {
         spawn_error: end.spawn_error().map(|error| with_causes(error)),
         exit_code: end.exit_code(),
         signal: end.signal(),
-        halted: if end.stopped.is_some() { halt.map(|halt| halt.reason) } else { None },
-        lingered: end.lingered,
-        lost: matches!(end.outcome, process::Outcome::Lost),
+        stopped,
+        drained: end.drained,
         end: stream,
         io_error: end.sink_error.or(flushed),
     };
-    // A program that waits for a person who is not there is stopped by a limit; what it waited for is the cause.
-    if let (Some(question), Some(Reason::Timeout | Reason::IdleTimeout)) = (waiting_for, driven.halted) {
+    if matches!(end.outcome, process::Outcome::Lost) {
+        driven.end.error.get_or_insert(TypedError::new(Reason::NonzeroExit, "its supervisor was killed, and it with it"));
+    }
+    if let Some(question) = waiting_for {
+        // Nobody is there to answer it: the question is why nothing came.
         driven.end.error.get_or_insert(TypedError::new(Reason::Blocked, question));
     }
     driven
@@ -203,15 +218,16 @@ async fn drive_http(
     let asking = client.ask(&request, sink, &stop);
     let result = until_halted(asking, &mut halted, &stop).await;
     let halt = *halted.borrow();
-    let stopped = stop.is_cancelled();
+    let cancelled = stop.is_cancelled();
     match result {
         Ok(mut end) => {
-            // An answer that was complete before the halt arrived stays complete.
-            let halted = if stopped && end.error.is_some() { halt.map(|halt| halt.reason) } else { None };
-            if halted.is_some() {
+            // An answer that was complete before the stop arrived stays complete.
+            let stopped = halt.filter(|_| cancelled && end.error.is_some());
+            if stopped.is_some() {
                 end.error = None;
             }
-            Driven { halted, end, ..Driven::default() }
+            let stopped = stopped.map(|halt| Stopped { cause: halt.cause, after_answer: false });
+            Driven { stopped, drained: true, end, ..Driven::default() }
         }
         Err(error) => Driven { io_error: Some(error), ..Driven::default() },
     }
@@ -235,10 +251,11 @@ async fn drive_replay(
         until_halted(playing, &mut halted, &stop).await
     };
     let halt = *halted.borrow();
-    let halted = if stop.is_cancelled() { halt.map(|halt| halt.reason) } else { None };
+    let after_answer = decoder.answer_complete();
+    let stopped = halt.filter(|_| stop.is_cancelled()).map(|halt| Stopped { cause: halt.cause, after_answer });
     match played.and_then(|()| decoder.finish(sink)) {
-        Ok(end) => Driven { halted, end, ..Driven::default() },
-        Err(error) => Driven { halted, io_error: Some(error), ..Driven::default() },
+        Ok(end) => Driven { stopped, drained: true, end, ..Driven::default() },
+        Err(error) => Driven { stopped, io_error: Some(error), ..Driven::default() },
     }
 }
 

@@ -8,13 +8,15 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, watch};
 
-use super::classify::{AttemptFacts, Checks as ClassifyChecks, Outcome, classify};
+use super::classify::{self, AttemptFacts, Ending, Exit, Outcome, classify};
 use super::dispatcher::{StopCause, StopOrder};
 use super::drive::{Driven, Halt, drive};
-use super::job::{Shared, SlotJob};
+use super::job::{Checks, Shared, SlotJob};
 use super::limits::{StoppedTime, at_limit};
 use super::live::LiveCell;
 use super::sink::AttemptSink;
+use crate::capture::Pattern;
+use crate::config::Target;
 use crate::ids::SlotId;
 use crate::session::slot::{Reason, SlotState};
 use crate::session::{Layout, SlotEnd, SlotError};
@@ -124,8 +126,12 @@ async fn watch_limits(attempt: &Attempt, halt: watch::Sender<Option<Halt>>) {
     loop {
         let limited = halt.borrow().is_some();
         tokio::select! {
-            () = &mut whole, if !limited => set(Halt { reason: Reason::Timeout, kill: false }),
-            () = &mut idle, if !limited => set(Halt { reason: Reason::IdleTimeout, kill: false }),
+            () = &mut whole, if !limited => {
+                set(Halt { cause: classify::StopCause::Timeout(limits.timeout.unwrap_or_default()), kill: false });
+            }
+            () = &mut idle, if !limited => {
+                set(Halt { cause: classify::StopCause::Idle(limits.idle_timeout.unwrap_or_default()), kill: false });
+            }
             changed = stop.changed() => {
                 if changed.is_err() {
                     return;
@@ -133,18 +139,18 @@ async fn watch_limits(attempt: &Attempt, halt: watch::Sender<Option<Halt>>) {
                 let order = *stop.borrow_and_update();
                 match order {
                     StopOrder::None => {}
-                    StopOrder::Stop(cause) => set(Halt { reason: reason_of(cause), kill: false }),
-                    StopOrder::Kill(cause) => set(Halt { reason: reason_of(cause), kill: true }),
+                    StopOrder::Stop(cause) => set(Halt { cause: cause_of(cause), kill: false }),
+                    StopOrder::Kill(cause) => set(Halt { cause: cause_of(cause), kill: true }),
                 }
             }
         }
     }
 }
 
-const fn reason_of(cause: StopCause) -> Reason {
+const fn cause_of(cause: StopCause) -> classify::StopCause {
     match cause {
-        StopCause::Deadline => Reason::Timeout,
-        StopCause::Cancelled => Reason::Cancelled,
+        StopCause::Deadline => classify::StopCause::Deadline,
+        StopCause::Cancelled => classify::StopCause::Cancelled,
     }
 }
 
@@ -152,19 +158,24 @@ const fn reason_of(cause: StopCause) -> Reason {
 fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
     let Attempt { number, job, layout, shared, .. } = attempt;
     let slot = job.id;
-    let checks = ClassifyChecks {
+    sink.log.end();
+    let facts = gather(&driven, &mut sink, &shared.checks);
+    let checks = classify::Checks {
+        ending: ending_of(&job.model.target),
         min_bytes: shared.checks.min_bytes,
-        pattern: shared.checks.pattern.as_ref().map(|pattern| pattern.as_str().to_owned()),
+        pattern: shared.checks.pattern.as_ref().map(Pattern::as_str),
         accept_truncated: job.model.settings.accept_truncated,
     };
-    sink.log.end();
-    let facts = AttemptFacts::gather(&driven, &mut sink, shared.checks.pattern.as_ref());
     let mut outcome = classify(&facts, &checks);
     let mut complete = None;
     if outcome.state == SlotState::Completed {
         match sink.answer.complete(&layout.response(slot)) {
             Ok(facts) => complete = Some(facts),
-            Err(error) => outcome = Outcome::failed(Reason::IoError, format!("the answer could not be kept: {error}")),
+            Err(error) => {
+                let detail = format!("the answer could not be kept: {error}");
+                let state = Reason::IoError.state();
+                outcome = Outcome { state, reason: Some(Reason::IoError), detail, truncated: false };
+            }
         }
     } else if let Err(error) = sink.answer.set_aside(&layout.partial(slot)) {
         tracing::warn!("the partial text of slot {slot} could not be kept: {error}");
@@ -203,6 +214,47 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
         usage: driven.end.usage,
         dropped_settings: driven.end.dropped_settings,
         error,
+    }
+}
+
+/// Everything that is known about the attempt. The pattern is looked for on disk, so the text is flushed first.
+fn gather(driven: &Driven, sink: &mut AttemptSink, checks: &Checks) -> AttemptFacts {
+    let mut io_error = driven.io_error.as_ref().map(ToString::to_string);
+    let mut pattern_matches = None;
+    if io_error.is_none() {
+        let looked = sink.answer.flush().and_then(|()| match &checks.pattern {
+            Some(pattern) => pattern.matches_file(sink.answer.part()).map(Some),
+            None => Ok(None),
+        });
+        match looked {
+            Ok(found) => pattern_matches = found,
+            Err(error) => io_error = Some(error.to_string()),
+        }
+    }
+    AttemptFacts {
+        spawn_error: driven.spawn_error.clone(),
+        stopped: driven.stopped,
+        io_error,
+        error: driven.end.error.clone(),
+        exit: match (driven.exit_code, driven.signal) {
+            (Some(code), _) => Exit::Code(code),
+            (None, Some(signal)) => Exit::Signal(signal),
+            (None, None) => Exit::None,
+        },
+        stop: driven.end.stop,
+        drained: driven.drained,
+        workspace_changed: None,
+        bytes: sink.answer.bytes(),
+        blank: sink.answer.is_blank(),
+        pattern_matches,
+        usage: driven.end.usage,
+    }
+}
+
+const fn ending_of(target: &Target) -> Ending {
+    match target {
+        Target::Process { output, .. } | Target::Replay { output, .. } => Ending::of(*output),
+        Target::Http { .. } | Target::Local { .. } => Ending::Wire,
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::limits::Limits;
 use crate::capture::Pattern;
-use crate::config::{Provider, ResolvedModel};
+use crate::config::{Environment, Provider, ResolvedModel};
 use crate::ids::SlotId;
 use crate::isolation::Mechanism;
 use crate::secrets::Scrub;
@@ -60,11 +60,13 @@ pub struct Shared {
     /// Takes secrets and names out of everything that is written or shown.
     pub scrub: Arc<Scrub>,
     /// The shared HTTP client.
-    pub http: Option<http::Client>,
+    pub http: Option<Arc<http::Client>>,
     /// The managed local model's endpoint and key, where a slot needs it.
     pub local: Option<(Provider, String)>,
     /// The soft limit of open files that programs get back, where this process raised its own.
     pub descriptor_limit: Option<u64>,
+    /// The variables that programs inherit from, by their own lists.
+    pub environment: Arc<Environment>,
     /// The program that supervises processes: this one.
     pub supervisor: PathBuf,
 }
