@@ -282,11 +282,8 @@ fn header(
 async fn refusal(response: Response) -> Stated {
     let status = response.status().as_u16();
     let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok()).map(str::to_owned);
-    let body = match tokio::time::timeout(ERROR_BODY_TIME, beginning(response)).await {
-        Ok(body) => body,
-        // The status alone says enough.
-        Err(_) => Vec::new(),
-    };
+    // Without its words the status alone says enough.
+    let body = tokio::time::timeout(ERROR_BODY_TIME, beginning(response)).await.unwrap_or_default();
     let mut stated = Stated::from_body(status, &body);
     if (300..400).contains(&status) {
         let to = location.map(|to| format!(" to `{to}`")).unwrap_or_default();

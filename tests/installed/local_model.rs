@@ -1,0 +1,110 @@
+//! The managed local model for real: installed into an empty cache, started, asked, stopped.
+
+use std::io;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use team::config::ModelSettings;
+use team::session::slot::{Activity, Output, Reason, StopReason, StreamEnd};
+use team::slots::http::{Client, JsonSchema, Request};
+use team::slots::local::{LocalModel, LocalServer, MODEL_ID, Progress, provision};
+use tokio_util::sync::CancellationToken;
+
+#[derive(Default)]
+struct Answer {
+    text: Vec<u8>,
+    pieces: usize,
+}
+
+impl Output for Answer {
+    fn text(&mut self, piece: &[u8]) -> io::Result<()> {
+        self.text.extend_from_slice(piece);
+        self.pieces += 1;
+        Ok(())
+    }
+    fn activity(&mut self, _: Activity) {}
+    fn received(&mut self, _: usize) {}
+}
+
+async fn ask(
+    server: &LocalServer,
+    key: &str,
+    prompt: &str,
+    schema: Option<&JsonSchema>,
+    max_tokens: u64,
+) -> (Answer, StreamEnd) {
+    let settings =
+        ModelSettings { seed: Some(7), temperature: Some(0.0), max_tokens: Some(max_tokens), ..Default::default() };
+    let request = Request {
+        provider: server.provider(),
+        key: Some(key),
+        model: MODEL_ID,
+        settings: &settings,
+        prompt,
+        schema,
+        retries: 0,
+    };
+    let mut answer = Answer::default();
+    let end = Client::new().ask(&request, &mut answer, &CancellationToken::new()).await.unwrap();
+    (answer, end)
+}
+
+async fn install(cache: &std::path::Path) -> (LocalModel, Vec<Progress>) {
+    let mut seen = Vec::new();
+    let model = provision(cache, &mut |progress| seen.push(progress), &CancellationToken::new()).await;
+    (model.unwrap(), seen)
+}
+
+#[tokio::test]
+async fn the_local_model_installs_once_answers_in_a_stream_and_keeps_to_a_schema() {
+    let cache = tempfile::tempdir().unwrap();
+    let (model, seen) = install(cache.path()).await;
+    assert_eq!(seen.last(), Some(&Progress::Ready));
+    let (again, seen) = install(cache.path()).await;
+    assert_eq!((&again, seen), (&model, Vec::new()), "the second time there is nothing to do");
+
+    let server = Arc::new(LocalServer::start(&model, 4, &CancellationToken::new()).await.unwrap());
+    let key = server.key().to_owned();
+
+    let (answer, end) = ask(&server, &key, "What is the capital of France?", None, 60).await;
+    assert_eq!(end.error, None);
+    assert!(end.stop.is_some() && answer.pieces > 3, "a stream has pieces: {} {end:?}", answer.pieces);
+    assert!(end.usage.is_some_and(|usage| usage.input_tokens > Some(5) && usage.output_tokens > Some(3)));
+
+    let schema = JsonSchema {
+        name: "ballot".to_owned(),
+        value: json!({
+            "type": "object",
+            "properties": {
+                "verdict": {"type": "string", "enum": ["APPROVE", "REJECT", "ABSTAIN"]},
+                "confidence": {"type": "integer", "minimum": 1, "maximum": 10},
+            },
+            "required": ["verdict", "confidence"],
+            "additionalProperties": false,
+        }),
+    };
+    let (answer, end) = ask(&server, &key, "Vote on: 2 + 2 = 4.", Some(&schema), 200).await;
+    assert_eq!((end.error, end.stop), (None, Some(StopReason::Done)));
+    assert_eq!(end.dropped_settings, Vec::<String>::new());
+    let vote: Value = serde_json::from_slice(&answer.text).unwrap();
+    assert!(["APPROVE", "REJECT", "ABSTAIN"].contains(&vote["verdict"].as_str().unwrap()), "{vote}");
+
+    let (_, end) = ask(&server, &key, "What is the capital of France?", None, 3).await;
+    assert_eq!(end.stop, Some(StopReason::Length));
+
+    let (_, end) = ask(&server, &key, &"word ".repeat(20_000), None, 60).await;
+    assert_eq!(end.error.map(|error| error.reason), Some(Reason::ContextTooLong));
+
+    let (_, end) = ask(&server, "wrong", "Hello", None, 60).await;
+    assert_eq!(end.error.map(|error| error.reason), Some(Reason::Auth));
+
+    let both = tokio::join!(
+        ask(&server, &key, "Name a colour.", None, 40),
+        ask(&server, &key, "Name an animal.", None, 40),
+    );
+    assert_eq!((both.0.1.error, both.1.1.error), (None, None));
+
+    server.stop().await;
+    let (_, end) = ask(&server, &key, "Hello", None, 60).await;
+    assert_eq!(end.error.map(|error| error.reason), Some(Reason::Network), "a stopped server is gone");
+}
