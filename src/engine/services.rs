@@ -54,6 +54,13 @@ impl Services {
         })
     }
 
+    /// Ends what was started for the command. Dropped without it, the local server ends with this process.
+    pub async fn stop(&self) {
+        if let Some(server) = &self.local {
+            server.stop().await;
+        }
+    }
+
     /// What keeps slots apart, in the words of the record.
     #[must_use]
     pub fn isolation(&self) -> String {

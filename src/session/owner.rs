@@ -147,6 +147,17 @@ impl Session {
         self.temporary.as_deref()
     }
 
+    /// Adds an event to a session that stays as it is (somebody looked at the names), and seals the record again.
+    pub fn note(&mut self, event: Event, now: Timestamp) -> Result<(), SessionError> {
+        self.panel.record(event, now)?;
+        self.panel.settle()?;
+        if self.meta.events.is_some() {
+            self.meta.events = self.panel.head().map(|head| EventsSeal { count: self.panel.count(), head });
+            fs::replace_json(&self.layout.meta(), &self.meta)?;
+        }
+        Ok(())
+    }
+
     /// Goes on with a session that was closed.
     pub fn reopen(&mut self, why: &str, now: Timestamp) -> Result<(), SessionError> {
         self.panel.record(Event::Reopened { why: why.to_owned() }, now)?;

@@ -1,0 +1,180 @@
+//! What `run`, `judge`, `run-and-judge` and `demo` share: from the command line to the engine and back.
+//!
+//! Everything is validated here, before the first side effect: names, limits, patterns, prompts, the rule about judges.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::args::{GlobalArgs, JudgingArgs, LimitArgs};
+use super::printer::{Printer, Verbosity};
+use crate::capture::Pattern;
+use crate::config::{Config, Environment, FileSettings, Models, ResolvedModel};
+use crate::engine::{Context, Decision, JudgeRequest, Outcome, Services, local_server};
+use crate::error::{Error, ExitCode, Result};
+use crate::isolation::{Level, OVERRIDE_VARIABLE, Preference, probe};
+use crate::prompts::Prompts;
+use crate::report::{Both, JsonLines, LiveLines, PlainLines, Silent};
+use crate::runner::{Checks, Control, Limits, Observer};
+use crate::slots::local::Progress;
+
+/// The surroundings of a command: where it runs, with which variables and settings.
+pub(super) struct Surroundings {
+    pub(super) cwd: PathBuf,
+    pub(super) environment: Arc<Environment>,
+    pub(super) config: Config,
+}
+
+impl Surroundings {
+    /// Loads the configuration under `flags`; what was passed over in it is said aloud.
+    pub(super) fn load(flags: FileSettings, printer: &Printer) -> Result<Self> {
+        let cwd = std::env::current_dir().map_err(|source| Error::io("cannot tell the current directory", source))?;
+        let environment = Arc::new(Environment::of_this_process());
+        let config = Config::load(&cwd, &environment, flags)?;
+        for warning in config.warnings() {
+            printer.warning(warning);
+        }
+        Ok(Self { cwd, environment, config })
+    }
+
+    /// The models behind `names`, in order.
+    pub(super) fn resolve(&self, names: &[String]) -> Result<Vec<ResolvedModel>> {
+        Models::new(&self.config, &self.environment).resolve_all(names)
+    }
+
+    /// The user's limits.
+    pub(super) fn limits(&self) -> Limits {
+        let settings = self.config.settings();
+        Limits {
+            timeout: settings.timeout,
+            idle_timeout: settings.idle_timeout,
+            jobs: settings.jobs.map(std::num::NonZeroUsize::get),
+            retries: settings.retries,
+        }
+    }
+
+    /// How answers are judged.
+    pub(super) fn judge_request(&self, judging: &JudgingArgs) -> Result<JudgeRequest> {
+        let settings = self.config.settings();
+        let judges = match settings.judges.as_slice() {
+            [] => None,
+            names => Some(self.resolve(names)?),
+        };
+        let prompts = Prompts::load(judging.prompts.as_deref()).map_err(|error| {
+            Error::config(error.to_string()).hint("`--prompts DIR` holds copies of the files that it replaces")
+        })?;
+        Ok(JudgeRequest { judges, self_vote: settings.self_vote, prompts: Arc::new(prompts) })
+    }
+}
+
+/// What makes text usable.
+pub(super) fn checks(limits: &LimitArgs) -> Result<Checks> {
+    let pattern = limits.require_pattern.as_deref().map(Pattern::new).transpose().map_err(|error| {
+        Error::usage(format!("`--require-pattern`: {error}")).hint("nothing was started; correct the pattern")
+    })?;
+    Ok(Checks { min_bytes: limits.min_bytes, pattern })
+}
+
+/// Everything prepared for a panel: signals taken over, the self-test done, the local model's server started.
+pub(super) struct Prepared {
+    pub(super) control: Control,
+    pub(super) services: Services,
+}
+
+/// Prepares to ask `models`.
+pub(super) async fn prepare(
+    surroundings: &Surroundings,
+    models: &[&ResolvedModel],
+    require_blind: bool,
+    printer: &Printer,
+) -> Result<Prepared> {
+    let mut control = Control::listen(surroundings.config.settings().deadline)
+        .map_err(|source| Error::io("cannot listen to signals", source))?;
+    let preference = Preference::parse(surroundings.environment.get(OVERRIDE_VARIABLE))
+        .map_err(|error| Error::config(error.to_string()))?;
+    let probe = probe(preference, None);
+    let mechanism = probe.mechanism;
+    if mechanism.files() < Level::Enforced {
+        if require_blind {
+            return Err(Error::usage(format!(
+                "`--require-blind`: session files are kept from slots by {} only ({mechanism})",
+                mechanism.files()
+            ))
+            .hint("leave the option out to run all the same; the verdict says how far blindness holds"));
+        }
+        printer.note(format!("blindness: session files by {}, processes by {mechanism}", mechanism.files()));
+    }
+    let mut progress = |step: Progress| printer.note(step.to_string());
+    let local = local_server(models, &mut control, &mut progress).await?;
+    let services = Services::new(models, Arc::clone(&surroundings.environment), probe, local)?;
+    Ok(Prepared { control, services })
+}
+
+/// Who watches: live lines on a terminal, plain lines elsewhere, events on standard output with `--json`.
+pub(super) fn observer(global: &GlobalArgs, printer: &Printer) -> Box<dyn Observer> {
+    let verbose = printer.verbosity() == Verbosity::Verbose;
+    let people: Box<dyn Observer> = match (printer.verbosity(), printer.is_interactive()) {
+        (Verbosity::Quiet, _) => Box::new(Silent),
+        (_, true) => Box::new(LiveLines::new(verbose)),
+        (_, false) => Box::new(PlainLines::new(std::io::stderr(), verbose)),
+    };
+    if global.json { Box::new(Both(people, JsonLines::new(std::io::stdout()))) } else { people }
+}
+
+/// Runs `work` with everything prepared, stops the local server, and prints what came out.
+pub(super) async fn conclude(
+    global: &GlobalArgs,
+    printer: &Printer,
+    prepared: Prepared,
+    work: impl AsyncFnOnce(Context<'_>) -> Result<Outcome>,
+) -> Result<ExitCode> {
+    let Prepared { mut control, services } = prepared;
+    let mut observer = observer(global, printer);
+    let mut announce = |folder: &Path, temporary: Option<&str>| {
+        if let Some(reason) = temporary {
+            printer.warning(format!(
+                "the session is kept in a temporary folder, for sessions cannot be made where they should be: {reason}"
+            ));
+            printer.warning(format!("to keep it, move `{}` to a folder of your own", folder.display()));
+        }
+        printer.note(format!("session: {}", folder.display()));
+    };
+    let result = work(Context {
+        services: &services,
+        control: &mut control,
+        observer: &mut *observer,
+        announce: &mut announce,
+    })
+    .await;
+    drop(observer);
+    services.stop().await;
+    let outcome = result?;
+    if !global.json {
+        match &outcome.verdict {
+            Some(verdict) => printer.document(verdict)?,
+            None => printer.line(outcome.layout.root().display().to_string())?,
+        }
+    }
+    explain(printer, &outcome);
+    Ok(outcome.exit_code())
+}
+
+/// The last words of a command: what it amounts to, where a person may not see it in the data.
+fn explain(printer: &Printer, outcome: &Outcome) {
+    if let Some(stop) = outcome.stop {
+        printer.note(format!("stopped ({}); what was complete is kept", stop.cause()));
+    }
+    let status = format!("`team status {}`", outcome.layout.name());
+    match &outcome.decision {
+        Decision::Answers { complete, all } if complete < all => {
+            printer.note(format!("{complete} of {all} slots completed; {status} says why the others did not"));
+        }
+        Decision::Answers { .. } | Decision::Ranking => {}
+        Decision::NothingUsable { complete, all } => {
+            printer.note(format!("nothing usable: {complete} of {all} slots completed; {status} says why"));
+        }
+        Decision::NoDecision { why } => printer.note(format!("no decision: {why}")),
+    }
+    if outcome.verdict.is_some() {
+        printer.note(format!("session: {}", outcome.layout.root().display()));
+    }
+}

@@ -1,0 +1,137 @@
+//! `team status`, `team list` and `team cancel`: looking at sessions, and asking a living owner to stop.
+
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::args::{CancelArgs, GlobalArgs, ListArgs, SessionArgs};
+use super::panel::Surroundings;
+use super::printer::Printer;
+use crate::error::{Error, ExitCode, Result};
+use crate::ids::SlotId;
+use crate::report::{list_text, status_text};
+use crate::session::requests::{self, Request};
+use crate::session::{Catalogue, Layout, SessionError, View};
+
+/// How long a cancelled session or slot is waited for.
+const CANCEL_WAIT: Duration = Duration::from_secs(20);
+
+/// How often it is looked at meanwhile.
+const CANCEL_POLL: Duration = Duration::from_millis(50);
+
+/// The session that the command line names.
+pub(super) fn find(args: &SessionArgs, global: &GlobalArgs, printer: &Printer) -> Result<Layout> {
+    let surroundings = Surroundings::load(global.settings(), printer)?;
+    Ok(Catalogue::new(&surroundings.config.settings().sessions_dir).find(&args.session)?)
+}
+
+/// Shows how far a session is.
+pub(super) fn status(args: &SessionArgs, global: &GlobalArgs, printer: &Printer) -> Result<ExitCode> {
+    let view = View::read(find(args, global, printer)?)?;
+    if global.json {
+        printer.json(&json!({
+            "path": view.layout.root(),
+            "owner": view.owner,
+            "status": view.status,
+            "round": view.round.as_ref().map(|(round, status)| json!({"folder": round.folder(), "status": status})),
+        }))?;
+    } else {
+        printer.document(&status_text(&view, Timestamp::now()))?;
+    }
+    Ok(ExitCode::DONE)
+}
+
+/// Lists sessions, the newest first.
+pub(super) fn list(args: &ListArgs, global: &GlobalArgs, printer: &Printer) -> Result<ExitCode> {
+    let surroundings = Surroundings::load(global.settings(), printer)?;
+    let base = &surroundings.config.settings().sessions_dir;
+    let mut sessions = Catalogue::new(base).list()?;
+    if let Some(limit) = args.limit {
+        sessions.drain(..sessions.len().saturating_sub(limit.get()));
+    }
+    let views = sessions.into_iter().filter_map(|(layout, meta)| {
+        // One broken folder must not hide the others.
+        let view = View::read(layout).inspect_err(|error| printer.warning(error.to_string())).ok()?;
+        Some((meta, view.status))
+    });
+    let views: Vec<_> = views.collect();
+    if global.json {
+        let rows: Vec<_> = views
+            .iter()
+            .rev()
+            .map(|(meta, status)| json!({"session": meta.session_id, "type": meta.kind, "target": meta.target, "startedAt": meta.started_at, "state": status.state}))
+            .collect();
+        printer.json(&rows)?;
+    } else if views.is_empty() {
+        printer.note(format!("no sessions in `{}`", base.display()));
+    } else {
+        printer.document(&list_text(&views))?;
+    }
+    Ok(ExitCode::DONE)
+}
+
+/// Asks the owner of a running session to stop it, or one slot of it, and waits until that has happened.
+///
+/// What has ended already needs no stop: that is no error, however often it is asked for.
+pub(super) fn cancel(args: &CancelArgs, global: &GlobalArgs, printer: &Printer) -> Result<ExitCode> {
+    let layout = find(&args.session, global, printer)?;
+    let slot: Option<SlotId> = match &args.slot {
+        Some(text) => Some(text.parse().map_err(|error| {
+            Error::usage(format!("{error}")).hint("write it as `team status` does, for example `02`")
+        })?),
+        None => None,
+    };
+    let view = View::read(layout.clone())?;
+    if let Some(slot) = slot
+        && !targets(&view).any(|(id, _)| id == slot)
+    {
+        return Err(SessionError::NoSlot { session: view.meta.session_id, slot }.into());
+    }
+    if has_ended(&view, slot) {
+        printer.note(ended_note(&view, slot));
+        return Ok(ExitCode::DONE);
+    }
+    requests::send(&layout, Request::Cancel { slot }, Timestamp::now(), &mut rand::rng())?;
+    let deadline = Instant::now() + CANCEL_WAIT;
+    loop {
+        let view = View::read(layout.clone())?;
+        if has_ended(&view, slot) {
+            printer.note(ended_note(&view, slot));
+            return Ok(ExitCode::DONE);
+        }
+        if Instant::now() >= deadline {
+            return Err(Error::usage(format!(
+                "`{}` was asked to stop and has not ended after {} s",
+                view.meta.session_id,
+                CANCEL_WAIT.as_secs()
+            ))
+            .hint(format!("its owner is {}", view.owner.as_deref().unwrap_or("gone"))));
+        }
+        std::thread::sleep(CANCEL_POLL);
+    }
+}
+
+/// The slots at work: those of the newest round while it goes on, else the session's own.
+fn targets(view: &View) -> impl Iterator<Item = (SlotId, crate::session::slot::SlotState)> + '_ {
+    let status = match &view.round {
+        Some((_, round)) if round.state.is_active() => round,
+        _ => &view.status,
+    };
+    status.models.iter().map(|(id, entry)| (*id, entry.state))
+}
+
+fn has_ended(view: &View, slot: Option<SlotId>) -> bool {
+    if view.owner.is_none() {
+        return true;
+    }
+    slot.is_some_and(|slot| targets(view).any(|(id, state)| id == slot && state.is_terminal()))
+}
+
+fn ended_note(view: &View, slot: Option<SlotId>) -> String {
+    let state = slot.and_then(|slot| targets(view).find(|(id, _)| *id == slot));
+    match state {
+        Some((slot, state)) => format!("slot {slot} of `{}` is {}", view.meta.session_id, state.as_str()),
+        None => format!("`{}` is {}", view.meta.session_id, view.state().as_str()),
+    }
+}

@@ -1,0 +1,118 @@
+//! `team show`: a session's verdict or its answers; with `--reveal`, who wrote what.
+
+use std::fmt::Write;
+
+use fs_err as fs;
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::args::{GlobalArgs, ShowArgs};
+use super::printer::Printer;
+use super::sessions::find;
+use crate::error::{Error, ExitCode, Result};
+use crate::ids::SlotId;
+use crate::report::status_text;
+use crate::secrets::{Naming, Placeholder, reveal};
+use crate::session::slot::SlotState;
+use crate::session::{Event, Layout, Manifest, Session, SessionError, View};
+
+/// Shows a session. Reading changes nothing; revealing is recorded.
+pub(super) fn show(args: &ShowArgs, global: &GlobalArgs, printer: &Printer) -> Result<ExitCode> {
+    let layout = find(&args.session, global, printer)?;
+    let slot: Option<SlotId> = match &args.slot {
+        Some(text) => Some(text.parse().map_err(|error| {
+            Error::usage(format!("{error}")).hint("write it as `team status` does, for example `02`")
+        })?),
+        None => None,
+    };
+    let names = if args.reveal { Some(reveal_names(&layout)?) } else { None };
+    let view = View::read(layout)?;
+    if global.json {
+        return show_json(&view, names.as_ref(), printer);
+    }
+    let text = match slot {
+        Some(slot) => slot_text(&view, slot)?,
+        None => session_text(&view, names.as_ref())?,
+    };
+    let text = match &names {
+        Some(names) => reveal(&text, |placeholder| name_of(names, placeholder)),
+        None => text,
+    };
+    printer.document(&text)?;
+    Ok(ExitCode::DONE)
+}
+
+/// Reads the manifest and records that somebody did. A session that is at work has its own owner, who is not disturbed.
+fn reveal_names(layout: &Layout) -> Result<Manifest> {
+    let manifest = Manifest::read(&layout.manifest())?;
+    let mut session = Session::open(layout.clone())?;
+    session.note(Event::Revealed, Timestamp::now())?;
+    Ok(manifest)
+}
+
+fn name_of(manifest: &Manifest, placeholder: Placeholder) -> Option<String> {
+    let member = manifest.member(placeholder.slot)?;
+    let words = member.resolved.naming_words();
+    match placeholder.naming {
+        Naming::Model => Some(member.model.clone()),
+        Naming::Program => words.program.into_iter().next(),
+        Naming::Key => words.key.into_iter().next(),
+    }
+}
+
+/// The verdict, or the state and the answers.
+fn session_text(view: &View, names: Option<&Manifest>) -> Result<String> {
+    let mut text = String::new();
+    if let Some(names) = names {
+        for (slot, member) in &names.models {
+            // Writing to a string cannot fail.
+            writeln!(text, "{slot}  {}", member.model).ok();
+        }
+        text.push('\n');
+    }
+    match fs::read_to_string(view.layout.verdict_md()) {
+        Ok(verdict) => text.push_str(&verdict),
+        Err(_) => text.push_str(&status_text(view, Timestamp::now())),
+    }
+    for (slot, entry) in &view.status.models {
+        if entry.state == SlotState::Completed {
+            writeln!(text, "\nanswer {slot}: {}", view.layout.response(*slot).display()).ok();
+        }
+    }
+    Ok(text)
+}
+
+/// One slot: its answer, or why there is none.
+fn slot_text(view: &View, slot: SlotId) -> Result<String> {
+    let session = || view.meta.session_id.clone();
+    let entry = view.status.models.get(&slot).ok_or_else(|| SessionError::NoSlot { session: session(), slot })?;
+    if entry.state == SlotState::Completed {
+        return Ok(String::from_utf8_lossy(&fs::read(view.layout.response(slot))?).into_owned());
+    }
+    let mut text = format!("slot {slot} is {}\n", entry.state.as_str());
+    if let Some(error) = &entry.error {
+        writeln!(text, "{}: {}\n{}", error.reason.as_str(), error.detail, error.next_step).ok();
+        let log = error.error_log_path.as_ref().map(|path| view.layout.root().join(path));
+        if let Some(log) = log.filter(|path| path.is_file()) {
+            writeln!(text, "\n{}:\n{}", log.display(), String::from_utf8_lossy(&fs::read(&log)?)).ok();
+        }
+    }
+    Ok(text)
+}
+
+fn show_json(view: &View, names: Option<&Manifest>, printer: &Printer) -> Result<ExitCode> {
+    let verdict: Option<serde_json::Value> =
+        fs::read(view.layout.verdict_json()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let models = names.map(|manifest| {
+        let names = manifest.models.iter().map(|(slot, member)| (slot.to_string(), json!(member.model)));
+        names.collect::<serde_json::Map<_, _>>()
+    });
+    printer.json(&json!({
+        "path": view.layout.root(),
+        "meta": view.meta,
+        "status": view.status,
+        "verdict": verdict,
+        "models": models,
+    }))?;
+    Ok(ExitCode::DONE)
+}
