@@ -32,3 +32,6 @@ pub use prompt::{BallotForm, JudgePrompts, PromptError};
 pub use schema::schema;
 pub(crate) use visible::push_visible;
 pub use votes::{Candidate, JudgeVotes, Panel, Votes, VotesError};
+
+#[cfg(test)]
+mod tests;
