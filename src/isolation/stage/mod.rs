@@ -15,6 +15,8 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
@@ -141,9 +143,32 @@ impl Link {
 /// The signals that a stage takes as messages.
 struct Signals(SignalFd);
 
+/// Signals that a caller may have left ignored, and that an agent may send to the one above it.
+const HANDLED: [Signal; 13] = [
+    Signal::SIGHUP,
+    Signal::SIGINT,
+    Signal::SIGQUIT,
+    Signal::SIGTERM,
+    Signal::SIGUSR1,
+    Signal::SIGUSR2,
+    Signal::SIGALRM,
+    Signal::SIGCHLD,
+    Signal::SIGTSTP,
+    Signal::SIGTTIN,
+    Signal::SIGTTOU,
+    Signal::SIGXCPU,
+    Signal::SIGXFSZ,
+];
+
 impl Signals {
     /// Blocks exactly `watched` and makes them readable; a mask inherited from the caller is dropped.
-    fn watch(watched: &[Signal]) -> nix::Result<Self> {
+    ///
+    /// [`HANDLED`] get a handler that does nothing. It keeps a stage alive while it has signals unblocked for the
+    /// start of an agent, and gives the agent the default back: handlers end with an exec, ignoring does not.
+    fn watch(watched: &[Signal]) -> io::Result<Self> {
+        for signal in HANDLED {
+            signal_hook::flag::register(signal as i32, Arc::new(AtomicBool::new(false)))?;
+        }
         let set: SigSet = watched.iter().copied().collect();
         set.thread_set_mask()?;
         Ok(Self(SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?))

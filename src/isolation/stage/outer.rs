@@ -28,6 +28,8 @@ const PARENT_THREAD_ENDED: Signal = Signal::SIGUSR1;
 const RELAYED: [Signal; 4] = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGQUIT];
 
 pub(super) fn main() -> u8 {
+    // First of all: nothing open above the standard streams is this program's own yet.
+    close_inherited();
     let Ok(mut upper) = Link::standard_input() else { return EXIT_NOT_SET_UP };
     match Outer::start(&mut upper) {
         Ok(outer) => outer.supervise(upper),
@@ -134,6 +136,18 @@ impl Outer {
             // Init walks the tree at the end of its socket.
             Mechanism::TreeWalk => drop(self.lower.socket.shutdown(std::net::Shutdown::Write)),
         }
+    }
+}
+
+/// Closes what `team` was itself started with and did not open.
+///
+/// A descriptor of a directory leads out of any mount namespace, and one of a pipe keeps somebody waiting.
+fn close_inherited() {
+    let Ok(entries) = std::fs::read_dir("/proc/self/fd") else { return };
+    let numbers: Vec<i32> = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    for number in numbers.into_iter().filter(|number| *number > 2) {
+        // The listing's own number is among them and no longer open.
+        nix::unistd::close(number).ok();
     }
 }
 

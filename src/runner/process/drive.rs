@@ -9,7 +9,6 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -97,10 +96,6 @@ struct Running {
 
 impl Running {
     async fn start(spec: &ProcessSpec) -> io::Result<Self> {
-        // A caller may have started `team` with SIGCHLD ignored, and that is passed on: the stages would learn of ends
-        // but not how. A signal with a handler is back to its default after an exec.
-        signal(SignalKind::child())?;
-
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let mut link = UnixStream::from_std(ours)?;
