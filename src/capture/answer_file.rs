@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::fs;
+use crate::ids::Sha256Hash;
 
 /// Bytes that are collected before a write; a crash loses no more than this.
 const BUFFER: usize = 64 << 10;
@@ -19,8 +20,8 @@ const BUFFER: usize = 64 << 10;
 pub struct AnswerFacts {
     /// Bytes written.
     pub bytes: u64,
-    /// SHA-256 of them, 64 lower-case hex digits.
-    pub sha256: String,
+    /// SHA-256 of them.
+    pub sha256: Sha256Hash,
     /// Whether there is nothing but white space.
     pub blank: bool,
 }
@@ -128,12 +129,7 @@ impl AnswerFile {
     }
 
     fn facts(&self) -> AnswerFacts {
-        let digest = self.hash.clone().finalize();
-        let sha256 = digest.iter().fold(String::with_capacity(64), |mut hex, byte| {
-            use std::fmt::Write as _;
-            write!(hex, "{byte:02x}").ok();
-            hex
-        });
+        let sha256 = Sha256Hash::finish(self.hash.clone());
         AnswerFacts { bytes: self.bytes, sha256, blank: self.is_blank() }
     }
 

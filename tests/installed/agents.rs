@@ -1,0 +1,169 @@
+//! A panel of the real claude and codex in each situation that a provider can put them in.
+
+use serde_json::Value;
+
+use crate::provider::ScriptedProvider;
+use crate::support::{Session, TeamToml, TestEnv};
+use crate::tools::path_with_agents;
+
+/// What the scripted provider answers.
+const PLAIN: &str = "Hello from the fake provider: the answer is 42.";
+
+/// A key that no test may find in any file.
+const KEY: &str = "sk-scripted-0123456789abcdef";
+
+/// How a slot is expected to end.
+#[derive(Debug, Clone, Copy)]
+enum End {
+    Answer(&'static [&'static str]),
+    Reason(&'static str, &'static str),
+}
+
+struct World {
+    env: TestEnv,
+    _provider: ScriptedProvider,
+}
+
+/// A project with `claude-S`, `codex-S` for the scenario and two judges that approve everything.
+fn world(scenario: &str) -> World {
+    let provider = ScriptedProvider::start();
+    let mut config = TeamToml::new();
+    let env = TestEnv::new().set("PATH", &path_with_agents()).set("SCRIPTED_KEY", KEY);
+    for (seat, scenario) in [("answer", scenario), ("vote", "vote")] {
+        let url = provider.scenario(scenario);
+        let variables = |pairs: &[(&str, &str)]| {
+            toml::Value::Table(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect())
+        };
+        let claude = variables(&[
+            ("ANTHROPIC_BASE_URL", &url),
+            ("ANTHROPIC_API_KEY", "${SCRIPTED_KEY}"),
+            ("CLAUDE_CODE_MAX_RETRIES", "1"),
+        ]);
+        config = config.model(&format!("claude-{seat}"), &[("use", "claude".into()), ("env", claude)]);
+
+        let home = format!("codex-{seat}");
+        env.write(
+            &format!("{home}/config.toml"),
+            format!(
+                "model = \"scripted\"\nmodel_provider = \"scripted\"\n[model_providers.scripted]\nname = \"scripted\"\n\
+                 base_url = \"{url}/v1\"\nenv_key = \"SCRIPTED_KEY\"\nwire_api = \"responses\"\n\
+                 request_max_retries = 1\nstream_max_retries = 1\n"
+            ),
+        );
+        let home = env.path(&home);
+        let codex = variables(&[("CODEX_HOME", home.to_str().unwrap()), ("SCRIPTED_KEY", "${SCRIPTED_KEY}")]);
+        config = config.model(&format!("codex-{seat}"), &[("use", "codex".into()), ("env", codex)]);
+    }
+    env.write("team.toml", config.text());
+    World { env, _provider: provider }
+}
+
+impl World {
+    /// Runs the panel, and checks how each slot ended and what must hold in any case.
+    #[track_caller]
+    fn run(&self, code: i32, claude: End, codex: End) -> Session {
+        let output = self
+            .env
+            .team(&[
+                "run-and-judge",
+                "-m",
+                "claude-answer,codex-answer",
+                "--judges",
+                "claude-vote,codex-vote",
+                "--self-vote",
+                "include",
+                "What is the answer?",
+            ])
+            .output()
+            .unwrap();
+        let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(code), "stdout:\n{stdout}\nstderr:\n{stderr}");
+        let session = self.env.session();
+        check(&session, "claude-answer", claude);
+        check(&session, "codex-answer", codex);
+        for file in session.files() {
+            let bytes = std::fs::read(session.path(&file)).unwrap();
+            assert!(memchr::memmem::find(&bytes, KEY.as_bytes()).is_none(), "`{file}` holds the key");
+        }
+        assert!(!stderr.contains(KEY) && !stdout.contains(KEY));
+        session
+    }
+}
+
+#[track_caller]
+fn check(session: &Session, model: &str, end: End) {
+    let id = session.id_of(model);
+    let slot = session.slot(&id);
+    let answer = format!("response-{id}.md");
+    match end {
+        End::Answer(pieces) => {
+            assert_eq!(slot["state"], "COMPLETED", "{model}: {slot}");
+            assert_eq!(slot["error"], Value::Null, "{model}");
+            let text = session.text(&answer);
+            assert_eq!(slot["outputSize"], text.len(), "{model}");
+            let mut rest = text.as_str();
+            for piece in pieces {
+                let at = rest.find(piece).unwrap_or_else(|| panic!("{model}: no `{piece}` in `{text}`"));
+                rest = &rest[at + piece.len()..];
+            }
+        }
+        End::Reason(state, reason) => {
+            assert_eq!((&slot["state"], &slot["error"]["reason"]), (&state.into(), &reason.into()), "{model}: {slot}");
+            assert!(!session.has(&answer), "{model}: a slot that failed has no answer");
+            assert!(session.has(&format!("errors/{id}.log")), "{model}");
+            assert!(slot["error"]["nextStep"].as_str().is_some_and(|step| !step.is_empty()), "{model}: {slot}");
+        }
+    }
+}
+
+const PLAINLY: End = End::Answer(&[PLAIN]);
+
+#[test]
+fn a_plain_answer_of_both_is_judged_and_approved() {
+    let session = world("plain").run(0, PLAINLY, PLAINLY);
+    let verdict = session.text("verdict.md");
+    assert!(verdict.contains("claude-answer") && verdict.contains("codex-answer"), "{verdict}");
+    assert!(session.round("judging").has("votes.json"));
+}
+
+#[test]
+fn text_before_and_after_a_tool_call_is_the_answer() {
+    let both = End::Answer(&["I will run a command.", "After the tool: done."]);
+    world("tool").run(0, both, both);
+}
+
+#[test]
+fn a_refused_key_is_auth() {
+    let auth = End::Reason("FAILED", "auth");
+    world("401").run(4, auth, auth);
+}
+
+#[test]
+fn too_many_requests_is_rate_limited() {
+    let limited = End::Reason("FAILED", "rate_limited");
+    world("429").run(4, limited, limited);
+}
+
+#[test]
+fn a_broken_server_is_an_api_error() {
+    let broken = End::Reason("FAILED", "api_error");
+    world("500").run(4, broken, broken);
+}
+
+#[test]
+fn a_cut_stream_is_asked_again_by_claude_and_given_up_by_codex() {
+    // One answer alone is not ranked.
+    world("truncated").run(3, PLAINLY, End::Reason("FAILED", "network"));
+}
+
+#[test]
+fn nothing_said_is_empty_in_spite_of_exit_0() {
+    let empty = End::Reason("EMPTY", "empty_output");
+    world("empty").run(4, empty, empty);
+}
+
+#[test]
+fn a_stream_that_is_always_cut_is_a_network_failure_of_both() {
+    let cut = End::Reason("FAILED", "network");
+    world("truncall").run(4, cut, cut);
+}

@@ -1,0 +1,53 @@
+//! The managed local model: no key, no agent.
+
+use crate::support::Session;
+use crate::tools::env_with_local_model;
+
+/// Every slot of the panel and of its judges ended with an answer, and a verdict exists.
+#[track_caller]
+fn check(session: &Session, seats: usize) {
+    assert_eq!(session.json("session-meta.json")["status"], "completed");
+    for panel in [session.clone(), session.round("judging")] {
+        let slots = panel.slots();
+        assert_eq!(slots.len(), seats);
+        for id in slots {
+            assert_eq!(panel.slot(&id)["state"], "COMPLETED", "{id}: {}", panel.slot(&id));
+            assert!(!panel.text(&format!("response-{id}.md")).trim().is_empty());
+        }
+    }
+    assert!(session.has("verdict.json"));
+}
+
+#[test]
+fn the_demo_ends_with_a_verdict_on_three_seats() {
+    let env = env_with_local_model();
+    let output = env.team(&["demo"]).timeout(std::time::Duration::from_secs(300)).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let session = env.session();
+    check(&session, 3);
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(stdout.trim(), session.text("verdict.md").trim(), "stdout is the verdict");
+    env.wait_for_no_processes();
+}
+
+#[test]
+fn a_panel_of_the_local_model_is_judged_seat_by_seat() {
+    let env = env_with_local_model();
+    let model = "local@smollm2";
+    let output = env
+        .team(&[
+            "run-and-judge",
+            "-m",
+            &[model; 3].join(","),
+            "--self-vote",
+            "slot",
+            "Why is the sky blue? One sentence.",
+        ])
+        .timeout(std::time::Duration::from_secs(300))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    check(&env.session(), 3);
+    env.wait_for_no_processes();
+}

@@ -1,0 +1,41 @@
+//! The scripted provider while a test runs.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// A provider on a free loopback port; it ends with this value.
+#[derive(Debug)]
+pub(crate) struct ScriptedProvider {
+    child: Child,
+    url: String,
+}
+
+impl ScriptedProvider {
+    pub(crate) fn start() -> Self {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/scripted_provider.py");
+        // Its standard input stays open as long as this value lives; its end ends the server.
+        let mut child = Command::new("python3")
+            .arg(script)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("`python3` cannot be started");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let url = line.trim().strip_prefix("READY ").unwrap_or_else(|| panic!("not ready: `{line}`")).to_owned();
+        Self { child, url }
+    }
+
+    /// The base URL of a scenario.
+    pub(crate) fn scenario(&self, name: &str) -> String {
+        format!("{}/s/{name}", self.url)
+    }
+}
+
+impl Drop for ScriptedProvider {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,160 @@
+//! One test's own world.
+
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use super::processes::belonging_to;
+use super::{Background, DEADLINE, Session, TeamToml, wait_until};
+
+/// Where the system's own tools are.
+const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// A home, a temporary folder, a project to run in, and nothing of the caller's environment.
+///
+/// When it is dropped, no process that it started may be left.
+#[derive(Debug)]
+pub(crate) struct TestEnv {
+    root: TempDir,
+    variables: Vec<(String, String)>,
+    started: Cell<usize>,
+}
+
+impl TestEnv {
+    pub(crate) fn new() -> Self {
+        let root = tempfile::Builder::new().prefix("team-test-").tempdir().unwrap();
+        for dir in ["home", "tmp", "project", "config", "cache", "data", "state", "runtime", "output"] {
+            std::fs::create_dir(root.path().join(dir)).unwrap();
+        }
+        Self { root, variables: Vec::new(), started: Cell::new(0) }
+    }
+
+    /// A world with this `team.toml`.
+    pub(crate) fn with(config: &TeamToml) -> Self {
+        let env = Self::new();
+        env.write("team.toml", config.text());
+        env
+    }
+
+    /// Sets a variable for every later command.
+    pub(crate) fn set(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The folder that commands run in.
+    pub(crate) fn project(&self) -> PathBuf {
+        self.root.path().join("project")
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.root.path().join("home")
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.project().join(name)
+    }
+
+    /// Writes a file of the project.
+    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The program, to be run to its end.
+    pub(crate) fn team(&self, arguments: &[&str]) -> assert_cmd::Command {
+        let mut command = assert_cmd::Command::from_std(self.command(arguments));
+        command.timeout(2 * DEADLINE);
+        command
+    }
+
+    /// Starts the program and goes on.
+    pub(crate) fn start(&self, arguments: &[&str]) -> Background {
+        let number = self.started.replace(self.started.get() + 1);
+        let output = |name: &str| self.root.path().join("output").join(format!("{number}.{name}"));
+        Background::start(self.command(arguments), output("stdout"), output("stderr"))
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_team"));
+        let dir = |name: &str| self.root.path().join(name);
+        let agents = Path::new(env!("CARGO_BIN_EXE_fake-agent")).parent().unwrap().display();
+        command
+            .args(arguments)
+            .current_dir(self.project())
+            .env_clear()
+            .env("PATH", format!("{agents}:{SYSTEM_PATH}"))
+            .env("HOME", dir("home"))
+            .env("TMPDIR", dir("tmp"))
+            .env("XDG_CONFIG_HOME", dir("config"))
+            .env("XDG_CACHE_HOME", dir("cache"))
+            .env("XDG_DATA_HOME", dir("data"))
+            .env("XDG_STATE_HOME", dir("state"))
+            .env("XDG_RUNTIME_DIR", dir("runtime"))
+            .env("LC_ALL", "C.UTF-8")
+            .env("TZ", "UTC")
+            // A proxy of the machine must not come between the program and loopback servers.
+            .env("NO_PROXY", "127.0.0.1,localhost")
+            .envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// Every session, in the order of their names.
+    pub(crate) fn sessions(&self) -> Vec<Session> {
+        let Ok(entries) = std::fs::read_dir(self.path("ai-docs/sessions")) else { return Vec::new() };
+        let mut dirs: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
+        dirs.sort();
+        dirs.into_iter().map(Session::at).collect()
+    }
+
+    /// The only session there is.
+    #[track_caller]
+    pub(crate) fn session(&self) -> Session {
+        let mut sessions = self.sessions();
+        assert_eq!(sessions.len(), 1, "{sessions:?}");
+        sessions.remove(0)
+    }
+
+    /// Waits until a session has this file.
+    #[track_caller]
+    pub(crate) fn session_with(&self, file: &str) -> Session {
+        wait_until(file, || self.sessions().into_iter().find(|session| session.has(file)))
+    }
+
+    /// Waits for the process id that a fake agent wrote with `pid`.
+    #[track_caller]
+    pub(crate) fn pid_in(&self, file: &Path) -> u32 {
+        wait_until("a process id", || std::fs::read_to_string(file).ok()?.parse().ok())
+    }
+
+    /// The processes of this world that live now.
+    pub(crate) fn processes(&self) -> Vec<(u32, String)> {
+        belonging_to(self.root.path())
+    }
+
+    /// Waits until no process of this world lives.
+    #[track_caller]
+    pub(crate) fn wait_for_no_processes(&self) {
+        wait_until("the last process's end", || self.processes().is_empty().then_some(()));
+    }
+}
+
+impl Drop for TestEnv {
+    fn drop(&mut self) {
+        let left = self.processes();
+        for (pid, _) in &left {
+            // A leak in one test must not slow the others down.
+            let _ = nix::sys::signal::kill(
+                nix::unistd::Pid::from_raw(i32::try_from(*pid).unwrap()),
+                nix::sys::signal::Signal::SIGKILL,
+            );
+        }
+        if !std::thread::panicking() {
+            assert!(left.is_empty(), "left running: {left:?}");
+        }
+    }
+}

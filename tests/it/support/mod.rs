@@ -1,0 +1,17 @@
+//! The environment of every test that runs the program: folders of its own, nothing inherited, nothing left behind.
+
+#![allow(dead_code, unused_imports, reason = "a kit: each test file takes what it needs")]
+
+mod background;
+mod config;
+mod deadline;
+mod env;
+mod processes;
+mod session;
+
+pub(crate) use background::Background;
+pub(crate) use config::TeamToml;
+pub(crate) use deadline::{DEADLINE, wait_until};
+pub(crate) use env::TestEnv;
+pub(crate) use processes::is_alive;
+pub(crate) use session::Session;
