@@ -397,7 +397,20 @@ mod tests {
 
     #[test]
     fn limits_become_the_highest_layer() {
-        let words = ["run-and-judge", "-m", "a", "--timeout", "none", "--jobs", "3", "--self-vote", "slot", "--judges", "j", "x"];
+        let words = [
+            "run-and-judge",
+            "-m",
+            "a",
+            "--timeout",
+            "none",
+            "--jobs",
+            "3",
+            "--self-vote",
+            "slot",
+            "--judges",
+            "j",
+            "x",
+        ];
         let Command::RunAndJudge(args) = parse(&words).unwrap().command else { unreachable!() };
         let mut settings = FileSettings::default();
         args.ask.apply(&mut settings);

@@ -1,21 +1,21 @@
 //! `team judge`.
 
-use super::args::{GlobalArgs, JudgeArgs};
-use super::panel::{Surroundings, conclude, prepare};
-use super::printer::Printer;
+use super::args::JudgeArgs;
+use super::context::Context;
+use super::panel::{conclude, judge_request, limits, prepare};
 use crate::config::ResolvedModel;
 use crate::engine;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::session::{Catalogue, Manifest};
 
 /// Lets judges vote on a finished run, in a new round.
-pub(super) async fn judge(args: JudgeArgs, global: &GlobalArgs, printer: &Printer) -> Result<ExitCode> {
-    let mut flags = global.settings();
+pub(super) async fn judge(args: &JudgeArgs, context: &Context) -> Result<ExitCode> {
+    let mut flags = context.global.settings();
     args.judging.apply(&mut flags);
     args.limits.apply(&mut flags);
-    let surroundings = Surroundings::load(flags, printer)?;
-    let layout = Catalogue::new(&surroundings.config.settings().sessions_dir).find(&args.session)?;
-    let request = surroundings.judge_request(&args.judging)?;
+    let config = context.load(flags)?;
+    let layout = Catalogue::new(&config.settings().sessions_dir).find(&args.session)?;
+    let request = judge_request(context, &config, &args.judging)?;
     let manifest = Manifest::read(&layout.manifest())?;
     let panel: Vec<ResolvedModel> = manifest
         .shuffle_order
@@ -27,13 +27,13 @@ pub(super) async fn judge(args: JudgeArgs, global: &GlobalArgs, printer: &Printe
         return Err(Error::new(ErrorKind::Integrity, format!("`{}` names no model", layout.manifest().display())));
     }
     if let Some(note) = request.check(&panel)?.note() {
-        printer.note(format!("note: {note}"));
+        context.printer.note(format!("note: {note}"));
     }
     let judges = request.judges_of(&panel);
     let asked: Vec<_> = judges.iter().collect();
-    let prepared = prepare(&surroundings, &asked, args.limits.require_blind, printer).await?;
-    let limits = surroundings.limits();
-    conclude(global, printer, prepared, async |context| {
+    let prepared = prepare(context, &config, &asked, args.limits.require_blind).await?;
+    let limits = limits(config.settings());
+    conclude(context, prepared, async |context| {
         engine::judge(layout, &request, limits, context, &mut rand::rng()).await
     })
     .await

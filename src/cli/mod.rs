@@ -1,3 +1,25 @@
 //! The command line: one file per command.
+
 pub mod args;
-pub mod printer;
+mod completions;
+mod config;
+mod context;
+mod demo;
+mod dispatch;
+mod doctor;
+mod init;
+mod inventory;
+mod judge;
+mod members;
+mod models;
+mod panel;
+mod printer;
+mod run;
+mod sessions;
+mod show;
+
+pub use context::Context;
+pub use dispatch::main;
+pub use doctor::{DeepProbe, Finding, Level};
+pub use inventory::LocalModel;
+pub use printer::{Printer, Verbosity, without_controls};

@@ -2,14 +2,15 @@
 //!
 //! Everything is validated here, before the first side effect: names, limits, patterns, prompts, the rule about judges.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use super::args::{GlobalArgs, JudgingArgs, LimitArgs};
+use super::args::{JudgingArgs, LimitArgs};
+use super::context::Context;
 use super::printer::{Printer, Verbosity};
 use crate::capture::Pattern;
-use crate::config::{Config, Environment, FileSettings, Models, ResolvedModel};
-use crate::engine::{Context, Decision, JudgeRequest, Outcome, Services, local_server};
+use crate::config::{Config, Models, ResolvedModel, Settings};
+use crate::engine::{self, Decision, JudgeRequest, Outcome, Services, local_server};
 use crate::error::{Error, ExitCode, Result};
 use crate::isolation::{Level, OVERRIDE_VARIABLE, Preference, probe};
 use crate::prompts::Prompts;
@@ -17,53 +18,32 @@ use crate::report::{Both, JsonLines, LiveLines, PlainLines, Silent};
 use crate::runner::{Checks, Control, Limits, Observer};
 use crate::slots::local::Progress;
 
-/// The surroundings of a command: where it runs, with which variables and settings.
-pub(super) struct Surroundings {
-    pub(super) cwd: PathBuf,
-    pub(super) environment: Arc<Environment>,
-    pub(super) config: Config,
+/// The models behind `names`, in order.
+pub(super) fn resolve(context: &Context, config: &Config, names: &[String]) -> Result<Vec<ResolvedModel>> {
+    Models::new(config, &context.environment).resolve_all(names)
 }
 
-impl Surroundings {
-    /// Loads the configuration under `flags`; what was passed over in it is said aloud.
-    pub(super) fn load(flags: FileSettings, printer: &Printer) -> Result<Self> {
-        let cwd = std::env::current_dir().map_err(|source| Error::io("cannot tell the current directory", source))?;
-        let environment = Arc::new(Environment::of_this_process());
-        let config = Config::load(&cwd, &environment, flags)?;
-        for warning in config.warnings() {
-            printer.warning(warning);
-        }
-        Ok(Self { cwd, environment, config })
+/// The user's limits.
+pub(super) fn limits(settings: &Settings) -> Limits {
+    Limits {
+        timeout: settings.timeout,
+        idle_timeout: settings.idle_timeout,
+        jobs: settings.jobs.map(std::num::NonZeroUsize::get),
+        retries: settings.retries,
     }
+}
 
-    /// The models behind `names`, in order.
-    pub(super) fn resolve(&self, names: &[String]) -> Result<Vec<ResolvedModel>> {
-        Models::new(&self.config, &self.environment).resolve_all(names)
-    }
-
-    /// The user's limits.
-    pub(super) fn limits(&self) -> Limits {
-        let settings = self.config.settings();
-        Limits {
-            timeout: settings.timeout,
-            idle_timeout: settings.idle_timeout,
-            jobs: settings.jobs.map(std::num::NonZeroUsize::get),
-            retries: settings.retries,
-        }
-    }
-
-    /// How answers are judged.
-    pub(super) fn judge_request(&self, judging: &JudgingArgs) -> Result<JudgeRequest> {
-        let settings = self.config.settings();
-        let judges = match settings.judges.as_slice() {
-            [] => None,
-            names => Some(self.resolve(names)?),
-        };
-        let prompts = Prompts::load(judging.prompts.as_deref()).map_err(|error| {
-            Error::config(error.to_string()).hint("`--prompts DIR` holds copies of the files that it replaces")
-        })?;
-        Ok(JudgeRequest { judges, self_vote: settings.self_vote, prompts: Arc::new(prompts) })
-    }
+/// How answers are judged.
+pub(super) fn judge_request(context: &Context, config: &Config, judging: &JudgingArgs) -> Result<JudgeRequest> {
+    let settings = config.settings();
+    let judges = match settings.judges.as_slice() {
+        [] => None,
+        names => Some(resolve(context, config, names)?),
+    };
+    let prompts = Prompts::load(judging.prompts.as_deref()).map_err(|error| {
+        Error::config(error.to_string()).hint("`--prompts DIR` holds copies of the files that it replaces")
+    })?;
+    Ok(JudgeRequest { judges, self_vote: settings.self_vote, prompts: Arc::new(prompts) })
 }
 
 /// What makes text usable.
@@ -82,14 +62,15 @@ pub(super) struct Prepared {
 
 /// Prepares to ask `models`.
 pub(super) async fn prepare(
-    surroundings: &Surroundings,
+    context: &Context,
+    config: &Config,
     models: &[&ResolvedModel],
     require_blind: bool,
-    printer: &Printer,
 ) -> Result<Prepared> {
-    let mut control = Control::listen(surroundings.config.settings().deadline)
+    let printer = &context.printer;
+    let mut control = Control::listen(config.settings().deadline)
         .map_err(|source| Error::io("cannot listen to signals", source))?;
-    let preference = Preference::parse(surroundings.environment.get(OVERRIDE_VARIABLE))
+    let preference = Preference::parse(context.environment.get(OVERRIDE_VARIABLE))
         .map_err(|error| Error::config(error.to_string()))?;
     let probe = probe(preference, None);
     let mechanism = probe.mechanism;
@@ -105,30 +86,31 @@ pub(super) async fn prepare(
     }
     let mut progress = |step: Progress| printer.note(step.to_string());
     let local = local_server(models, &mut control, &mut progress).await?;
-    let services = Services::new(models, Arc::clone(&surroundings.environment), probe, local)?;
+    let services = Services::new(models, Arc::new(context.environment.clone()), probe, local)?;
     Ok(Prepared { control, services })
 }
 
 /// Who watches: live lines on a terminal, plain lines elsewhere, events on standard output with `--json`.
-pub(super) fn observer(global: &GlobalArgs, printer: &Printer) -> Box<dyn Observer> {
+fn observer(context: &Context) -> Box<dyn Observer> {
+    let printer = &context.printer;
     let verbose = printer.verbosity() == Verbosity::Verbose;
     let people: Box<dyn Observer> = match (printer.verbosity(), printer.is_interactive()) {
         (Verbosity::Quiet, _) => Box::new(Silent),
         (_, true) => Box::new(LiveLines::new(verbose)),
         (_, false) => Box::new(PlainLines::new(std::io::stderr(), verbose)),
     };
-    if global.json { Box::new(Both(people, JsonLines::new(std::io::stdout()))) } else { people }
+    if context.global.json { Box::new(Both(people, JsonLines::new(std::io::stdout()))) } else { people }
 }
 
 /// Runs `work` with everything prepared, stops the local server, and prints what came out.
 pub(super) async fn conclude(
-    global: &GlobalArgs,
-    printer: &Printer,
+    context: &Context,
     prepared: Prepared,
-    work: impl AsyncFnOnce(Context<'_>) -> Result<Outcome>,
+    work: impl AsyncFnOnce(engine::Context<'_>) -> Result<Outcome>,
 ) -> Result<ExitCode> {
+    let printer = &context.printer;
     let Prepared { mut control, services } = prepared;
-    let mut observer = observer(global, printer);
+    let mut observer = observer(context);
     let mut announce = |folder: &Path, temporary: Option<&str>| {
         if let Some(reason) = temporary {
             printer.warning(format!(
@@ -138,7 +120,7 @@ pub(super) async fn conclude(
         }
         printer.note(format!("session: {}", folder.display()));
     };
-    let result = work(Context {
+    let result = work(engine::Context {
         services: &services,
         control: &mut control,
         observer: &mut *observer,
@@ -148,7 +130,7 @@ pub(super) async fn conclude(
     drop(observer);
     services.stop().await;
     let outcome = result?;
-    if !global.json {
+    if !context.global.json {
         match &outcome.verdict {
             Some(verdict) => printer.document(verdict)?,
             None => printer.line(outcome.layout.root().display().to_string())?,

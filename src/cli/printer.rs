@@ -222,7 +222,8 @@ mod tests {
     #[test]
     fn an_error_is_printed_with_its_causes_and_hints() {
         let (printer, data, messages) = printer(Verbosity::Quiet, false);
-        let error = Error::usage("cannot read `a`").with_source(io::Error::other("gone")).hint("make it").hint("or not");
+        let error =
+            Error::usage("cannot read `a`").with_source(io::Error::other("gone")).hint("make it").hint("or not");
         printer.error(&error);
         printer.note("not when quiet");
         insta::assert_snapshot!(messages.text(), @"");

@@ -1,63 +1,63 @@
 //! `team run` and `team run-and-judge`.
 
-use super::args::{AskArgs, GlobalArgs, JudgingArgs, LimitArgs, RunAndJudgeArgs, RunArgs};
-use super::panel::{Surroundings, checks, conclude, prepare};
-use super::printer::Printer;
+use super::args::{AskArgs, JudgingArgs, LimitArgs, RunAndJudgeArgs, RunArgs};
+use super::context::Context;
+use super::panel::{checks, conclude, judge_request, limits, prepare, resolve};
 use crate::engine::{self, RunRequest, contained, read_input};
 use crate::error::{ExitCode, Result};
 use crate::session::SessionKind;
 
 /// Asks a panel.
-pub(super) async fn run(args: RunArgs, global: &GlobalArgs, printer: &Printer) -> Result<ExitCode> {
-    ask(&args.ask, &args.limits, None, global, printer).await
+pub(super) async fn run(args: &RunArgs, context: &Context) -> Result<ExitCode> {
+    ask(&args.ask, &args.limits, None, context).await
 }
 
 /// Asks a panel, and lets judges vote.
-pub(super) async fn run_and_judge(args: RunAndJudgeArgs, global: &GlobalArgs, printer: &Printer) -> Result<ExitCode> {
-    ask(&args.ask, &args.limits, Some(&args.judging), global, printer).await
+pub(super) async fn run_and_judge(args: &RunAndJudgeArgs, context: &Context) -> Result<ExitCode> {
+    ask(&args.ask, &args.limits, Some(&args.judging), context).await
 }
 
 async fn ask(
     ask: &AskArgs,
-    limits: &LimitArgs,
+    limit_args: &LimitArgs,
     judging: Option<&JudgingArgs>,
-    global: &GlobalArgs,
-    printer: &Printer,
+    context: &Context,
 ) -> Result<ExitCode> {
-    let mut flags = global.settings();
+    let mut flags = context.global.settings();
     ask.apply(&mut flags);
-    limits.apply(&mut flags);
+    limit_args.apply(&mut flags);
     if let Some(judging) = judging {
         judging.apply(&mut flags);
     }
-    let surroundings = Surroundings::load(flags, printer)?;
-    let input = read_input(ask.input.as_deref(), &ask.words, &surroundings.cwd)?;
-    let models = surroundings.resolve(surroundings.config.panel()?)?;
-    let judge = judging.map(|judging| surroundings.judge_request(judging)).transpose()?;
-    let checks = checks(limits)?;
+    let config = context.load(flags)?;
+    let cwd = &context.cwd;
+    let input = read_input(ask.input.as_deref(), &ask.words, cwd)?;
+    let models = resolve(context, &config, config.panel()?)?;
+    let judge = judging.map(|judging| judge_request(context, &config, judging)).transpose()?;
+    let checks = checks(limit_args)?;
     if let Some(judge) = &judge
         && let Some(note) = judge.check(&models)?.note()
     {
-        printer.note(format!("note: {note}"));
+        context.printer.note(format!("note: {note}"));
     }
-    let option = ask.session_path.as_deref().map(|path| contained(path, &surroundings.cwd, "`--session-path`"));
+    let option = ask.session_path.as_deref().map(|path| contained(path, cwd, "`--session-path`"));
     let base = match option.transpose()?.or_else(|| input.session_path.clone()) {
         Some(inside) => inside,
-        None => surroundings.config.settings().sessions_dir.clone(),
+        None => config.settings().sessions_dir.clone(),
     };
     let asked: Vec<_> = models.iter().chain(judge.iter().flat_map(|judge| judge.judges.iter().flatten())).collect();
-    let prepared = prepare(&surroundings, &asked, limits.require_blind, printer).await?;
+    let prepared = prepare(context, &config, &asked, limit_args.require_blind).await?;
     let request = RunRequest {
         kind: SessionKind::Team,
         base,
         title: ask.name.clone().unwrap_or_else(|| input.title().to_owned()),
         input: input.text,
         models: models.clone(),
-        limits: surroundings.limits(),
+        limits: limits(config.settings()),
         checks,
-        strict: limits.strict,
+        strict: limit_args.strict,
         judge,
         notes: Vec::new(),
     };
-    conclude(global, printer, prepared, async |context| engine::run(request, context, &mut rand::rng()).await).await
+    conclude(context, prepared, async |context| engine::run(request, context, &mut rand::rng()).await).await
 }

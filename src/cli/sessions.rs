@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::args::{CancelArgs, GlobalArgs, ListArgs, SessionArgs};
-use super::panel::Surroundings;
-use super::printer::Printer;
+use super::args::{CancelArgs, ListArgs, SessionArgs};
+use super::context::Context;
 use crate::error::{Error, ExitCode, Result};
 use crate::ids::SlotId;
 use crate::report::{list_text, status_text};
@@ -21,52 +20,52 @@ const CANCEL_WAIT: Duration = Duration::from_secs(20);
 const CANCEL_POLL: Duration = Duration::from_millis(50);
 
 /// The session that the command line names.
-pub(super) fn find(args: &SessionArgs, global: &GlobalArgs, printer: &Printer) -> Result<Layout> {
-    let surroundings = Surroundings::load(global.settings(), printer)?;
-    Ok(Catalogue::new(&surroundings.config.settings().sessions_dir).find(&args.session)?)
+pub(super) fn find(args: &SessionArgs, context: &Context) -> Result<Layout> {
+    let config = context.load(context.global.settings())?;
+    Ok(Catalogue::new(&config.settings().sessions_dir).find(&args.session)?)
 }
 
 /// Shows how far a session is.
-pub(super) fn status(args: &SessionArgs, global: &GlobalArgs, printer: &Printer) -> Result<ExitCode> {
-    let view = View::read(find(args, global, printer)?)?;
-    if global.json {
-        printer.json(&json!({
+pub(super) fn status(args: &SessionArgs, context: &Context) -> Result<ExitCode> {
+    let view = View::read(find(args, context)?)?;
+    if context.global.json {
+        context.printer.json(&json!({
             "path": view.layout.root(),
             "owner": view.owner,
             "status": view.status,
             "round": view.round.as_ref().map(|(round, status)| json!({"folder": round.folder(), "status": status})),
         }))?;
     } else {
-        printer.document(&status_text(&view, Timestamp::now()))?;
+        context.printer.document(&status_text(&view, Timestamp::now()))?;
     }
     Ok(ExitCode::DONE)
 }
 
 /// Lists sessions, the newest first.
-pub(super) fn list(args: &ListArgs, global: &GlobalArgs, printer: &Printer) -> Result<ExitCode> {
-    let surroundings = Surroundings::load(global.settings(), printer)?;
-    let base = &surroundings.config.settings().sessions_dir;
+pub(super) fn list(args: &ListArgs, context: &Context) -> Result<ExitCode> {
+    let config = context.load(context.global.settings())?;
+    let base = &config.settings().sessions_dir;
     let mut sessions = Catalogue::new(base).list()?;
     if let Some(limit) = args.limit {
         sessions.drain(..sessions.len().saturating_sub(limit.get()));
     }
     let views = sessions.into_iter().filter_map(|(layout, meta)| {
         // One broken folder must not hide the others.
-        let view = View::read(layout).inspect_err(|error| printer.warning(error.to_string())).ok()?;
+        let view = View::read(layout).inspect_err(|error| context.printer.warning(error.to_string())).ok()?;
         Some((meta, view.status))
     });
     let views: Vec<_> = views.collect();
-    if global.json {
+    if context.global.json {
         let rows: Vec<_> = views
             .iter()
             .rev()
             .map(|(meta, status)| json!({"session": meta.session_id, "type": meta.kind, "target": meta.target, "startedAt": meta.started_at, "state": status.state}))
             .collect();
-        printer.json(&rows)?;
+        context.printer.json(&rows)?;
     } else if views.is_empty() {
-        printer.note(format!("no sessions in `{}`", base.display()));
+        context.printer.note(format!("no sessions in `{}`", base.display()));
     } else {
-        printer.document(&list_text(&views))?;
+        context.printer.document(&list_text(&views))?;
     }
     Ok(ExitCode::DONE)
 }
@@ -74,8 +73,8 @@ pub(super) fn list(args: &ListArgs, global: &GlobalArgs, printer: &Printer) -> R
 /// Asks the owner of a running session to stop it, or one slot of it, and waits until that has happened.
 ///
 /// What has ended already needs no stop: that is no error, however often it is asked for.
-pub(super) fn cancel(args: &CancelArgs, global: &GlobalArgs, printer: &Printer) -> Result<ExitCode> {
-    let layout = find(&args.session, global, printer)?;
+pub(super) fn cancel(args: &CancelArgs, context: &Context) -> Result<ExitCode> {
+    let layout = find(&args.session, context)?;
     let slot: Option<SlotId> = match &args.slot {
         Some(text) => Some(text.parse().map_err(|error| {
             Error::usage(format!("{error}")).hint("write it as `team status` does, for example `02`")
@@ -89,7 +88,7 @@ pub(super) fn cancel(args: &CancelArgs, global: &GlobalArgs, printer: &Printer) 
         return Err(SessionError::NoSlot { session: view.meta.session_id, slot }.into());
     }
     if has_ended(&view, slot) {
-        printer.note(ended_note(&view, slot));
+        context.printer.note(ended_note(&view, slot));
         return Ok(ExitCode::DONE);
     }
     requests::send(&layout, Request::Cancel { slot }, Timestamp::now(), &mut rand::rng())?;
@@ -97,7 +96,7 @@ pub(super) fn cancel(args: &CancelArgs, global: &GlobalArgs, printer: &Printer) 
     loop {
         let view = View::read(layout.clone())?;
         if has_ended(&view, slot) {
-            printer.note(ended_note(&view, slot));
+            context.printer.note(ended_note(&view, slot));
             return Ok(ExitCode::DONE);
         }
         if Instant::now() >= deadline {

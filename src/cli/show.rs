@@ -6,8 +6,8 @@ use fs_err as fs;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::args::{GlobalArgs, ShowArgs};
-use super::printer::Printer;
+use super::args::ShowArgs;
+use super::context::Context;
 use super::sessions::find;
 use crate::error::{Error, ExitCode, Result};
 use crate::ids::SlotId;
@@ -17,8 +17,8 @@ use crate::session::slot::SlotState;
 use crate::session::{Event, Layout, Manifest, Session, SessionError, View};
 
 /// Shows a session. Reading changes nothing; revealing is recorded.
-pub(super) fn show(args: &ShowArgs, global: &GlobalArgs, printer: &Printer) -> Result<ExitCode> {
-    let layout = find(&args.session, global, printer)?;
+pub(super) fn show(args: &ShowArgs, context: &Context) -> Result<ExitCode> {
+    let layout = find(&args.session, context)?;
     let slot: Option<SlotId> = match &args.slot {
         Some(text) => Some(text.parse().map_err(|error| {
             Error::usage(format!("{error}")).hint("write it as `team status` does, for example `02`")
@@ -27,8 +27,8 @@ pub(super) fn show(args: &ShowArgs, global: &GlobalArgs, printer: &Printer) -> R
     };
     let names = if args.reveal { Some(reveal_names(&layout)?) } else { None };
     let view = View::read(layout)?;
-    if global.json {
-        return show_json(&view, names.as_ref(), printer);
+    if context.global.json {
+        return show_json(&view, names.as_ref(), context);
     }
     let text = match slot {
         Some(slot) => slot_text(&view, slot)?,
@@ -38,7 +38,7 @@ pub(super) fn show(args: &ShowArgs, global: &GlobalArgs, printer: &Printer) -> R
         Some(names) => reveal(&text, |placeholder| name_of(names, placeholder)),
         None => text,
     };
-    printer.document(&text)?;
+    context.printer.document(&text)?;
     Ok(ExitCode::DONE)
 }
 
@@ -100,14 +100,14 @@ fn slot_text(view: &View, slot: SlotId) -> Result<String> {
     Ok(text)
 }
 
-fn show_json(view: &View, names: Option<&Manifest>, printer: &Printer) -> Result<ExitCode> {
+fn show_json(view: &View, names: Option<&Manifest>, context: &Context) -> Result<ExitCode> {
     let verdict: Option<serde_json::Value> =
         fs::read(view.layout.verdict_json()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let models = names.map(|manifest| {
         let names = manifest.models.iter().map(|(slot, member)| (slot.to_string(), json!(member.model)));
         names.collect::<serde_json::Map<_, _>>()
     });
-    printer.json(&json!({
+    context.printer.json(&json!({
         "path": view.layout.root(),
         "meta": view.meta,
         "status": view.status,

@@ -27,7 +27,7 @@ pub use ballot::{Ballot, CastVote, Missing, MissingReason, Note, NoteKind, VoteV
 pub use copy::AnswerCopy;
 pub use coverage::{Coverage, check_panel};
 pub use fit::{BYTES_PER_TOKEN, FitError, Fitted};
-pub use panel::{Answer, Judge, SelfVote, SelfVoteError};
+pub use panel::{Answer, Judge, may_vote};
 pub use prompt::{BallotForm, JudgePrompts, PromptError};
 pub use schema::schema;
 pub(crate) use visible::push_visible;

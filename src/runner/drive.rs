@@ -15,7 +15,8 @@ use crate::capture::Decoder;
 use crate::config::{OutputFormat, Provider, Target};
 use crate::session::slot::{Output, Reason, StreamEnd, TypedError};
 use crate::slots::agents;
-use crate::slots::{http, replay};
+use crate::slots::http;
+use crate::slots::replay::{self, ReplayError};
 
 /// A driver is told to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -253,8 +254,16 @@ async fn drive_replay(
     let halt = *halted.borrow();
     let after_answer = decoder.answer_complete();
     let stopped = halt.filter(|_| stop.is_cancelled()).map(|halt| Stopped { cause: halt.cause, after_answer });
-    match played.and_then(|()| decoder.finish(sink)) {
-        Ok(end) => Driven { stopped, drained: true, end, ..Driven::default() },
+    let failed = match played {
+        Ok(_) => None,
+        Err(ReplayError::Write(error)) => return Driven { stopped, io_error: Some(error), ..Driven::default() },
+        Err(error @ ReplayError::Read { .. }) => Some(TypedError::new(Reason::IoError, error.to_string())),
+    };
+    match decoder.finish(sink) {
+        Ok(mut end) => {
+            end.error = failed.or(end.error);
+            Driven { stopped, drained: true, end, ..Driven::default() }
+        }
         Err(error) => Driven { stopped, io_error: Some(error), ..Driven::default() },
     }
 }

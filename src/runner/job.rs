@@ -84,3 +84,25 @@ pub trait Observer: Send {
     /// Gets out of the way of the shell before the process stops (Ctrl-Z).
     fn suspend(&mut self) {}
 }
+
+impl<T: Observer + ?Sized> Observer for Box<T> {
+    fn event(&mut self, record: &Record, status: &Status) {
+        (**self).event(record, status);
+    }
+
+    fn live(&mut self, status: &Status) {
+        (**self).live(status);
+    }
+
+    fn enter(&mut self, folder: &str) {
+        (**self).enter(folder);
+    }
+
+    fn closed(&mut self, state: SessionState) {
+        (**self).closed(state);
+    }
+
+    fn suspend(&mut self) {
+        (**self).suspend();
+    }
+}

@@ -1,0 +1,73 @@
+//! From the command line to its command, and from its result to an exit code.
+
+use clap::Parser;
+
+use super::args::{Cli, Command};
+use super::context::Context;
+use super::{completions, config, demo, doctor, init, judge, models, run, sessions, show};
+use crate::error::{Error, ExitCode};
+
+/// Runs the program; the result is its exit code.
+#[must_use]
+pub fn main() -> std::process::ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version go to standard output with 0, mistakes to standard error with 2.
+            error.print().ok();
+            return std::process::ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let context = match Context::of_this_process(cli.global) {
+        Ok(context) => context,
+        Err(error) => {
+            super::Printer::new(&super::args::GlobalArgs::default()).error(&error);
+            return error.kind().exit_code().into();
+        }
+    };
+    match dispatch(cli.command, &context) {
+        Ok(code) => code.into(),
+        Err(error) => {
+            context.printer.error(&error);
+            error.kind().exit_code().into()
+        }
+    }
+}
+
+fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Error> {
+    match command {
+        Command::Config => config::config(context),
+        Command::Completions(args) => completions::completions(context, &args),
+        Command::Models => runtime()?.block_on(models::models(context, None)),
+        Command::Init(args) => runtime()?.block_on(init::init(context, &args, None)),
+        Command::Doctor(args) => {
+            let hooks = doctor::Hooks { local: None, isolation: None, deep: None };
+            runtime()?.block_on(doctor::doctor(context, &args, &hooks))
+        }
+        Command::Run(args) => work()?.block_on(run::run(&args, context)),
+        Command::RunAndJudge(args) => work()?.block_on(run::run_and_judge(&args, context)),
+        Command::Judge(args) => work()?.block_on(judge::judge(&args, context)),
+        Command::Demo(args) => work()?.block_on(demo::demo(&args, context)),
+        Command::Status(args) => sessions::status(&args, context),
+        Command::List(args) => sessions::list(&args, context),
+        Command::Cancel(args) => sessions::cancel(&args, context),
+        Command::Show(args) => show::show(&args, context),
+    }
+}
+
+/// The runtime of commands that run panels. More threads than processors: some wait for the disk.
+fn work() -> Result<tokio::runtime::Runtime, Error> {
+    let threads = std::thread::available_parallelism().map_or(4, |count| count.get().max(4));
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(threads)
+        .enable_all()
+        .build()
+        .map_err(|error| Error::io("cannot start the runtime", error))
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, Error> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Error::io("cannot start the runtime", error))
+}
