@@ -220,7 +220,7 @@ mod tests {
         assert!(!part.exists());
         assert_eq!(facts.bytes, 6);
         assert!(!facts.blank);
-        assert_eq!(facts.sha256, "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03");
+        assert_eq!(facts.sha256.to_string(), "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03");
     }
 
     #[test]

@@ -68,8 +68,8 @@ pub(super) async fn prepare(
     require_blind: bool,
 ) -> Result<Prepared> {
     let printer = &context.printer;
-    let mut control = Control::listen(config.settings().deadline)
-        .map_err(|source| Error::io("cannot listen to signals", source))?;
+    let mut control =
+        Control::listen(config.settings().deadline).map_err(|source| Error::io("cannot listen to signals", source))?;
     let preference = Preference::parse(context.environment.get(OVERRIDE_VARIABLE))
         .map_err(|error| Error::config(error.to_string()))?;
     let probe = probe(preference, None);

@@ -1,9 +1,9 @@
 //! What may stand in `team.toml` and in the user's `config.toml`.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};

@@ -14,8 +14,8 @@ const SESSION_PATH: &str = "SESSION_PATH:";
 
 /// Endings of files that are no text.
 const OTHER_MEDIA: [&str; 22] = [
-    "png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "heic", "pdf", "mp3", "wav", "ogg", "flac", "mp4", "mov",
-    "webm", "avi", "zip", "gz", "docx", "xlsx",
+    "png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "heic", "pdf", "mp3", "wav", "ogg", "flac", "mp4",
+    "mov", "webm", "avi", "zip", "gz", "docx", "xlsx",
 ];
 
 /// A prompt that can be sent.
@@ -98,7 +98,10 @@ fn read_file(path: &Path) -> Result<(Vec<u8>, String)> {
 
 fn read_stdin() -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes).map_err(|source| Error::usage("cannot read standard input").with_source(source))?;
+    io::stdin()
+        .lock()
+        .read_to_end(&mut bytes)
+        .map_err(|source| Error::usage("cannot read standard input").with_source(source))?;
     Ok(bytes)
 }
 

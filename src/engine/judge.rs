@@ -4,23 +4,23 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
 
-use fs_err as fs_err;
+use fs_err;
 use jiff::Timestamp;
 use rand::CryptoRng;
 
 use super::services::Services;
-use crate::config::{ResolvedModel, Target};
+use crate::config::{ResolvedModel, SelfVote, Target};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
 use crate::judging::{
-    Answer, Assignment, BallotForm, Candidate, Coverage, Judge, JudgePrompts, JudgeVotes, Panel, SelfVote, Votes,
-    assign, check_panel, parse, schema,
+    Answer, Assignment, BallotForm, Candidate, Coverage, Judge, JudgePrompts, JudgeVotes, Panel, Votes, assign,
+    check_panel, parse, schema,
 };
 use crate::prompts::Prompts;
 use crate::runner::{Checks, Control, Limits, Observer, Purpose, SlotJob, run_panel};
 use crate::session::slot::SlotState;
-use crate::session::{Event, Layout, Manifest, PanelFolder, Phase, Round, Session};
+use crate::session::{Event, Manifest, PanelFolder, Round, Session};
 
 /// Who judges, and how.
 #[derive(Debug, Clone)]
@@ -102,8 +102,11 @@ pub(super) async fn run_round<R: CryptoRng>(
         manifest.shuffle_order.iter().filter_map(|slot| Some(manifest.member(*slot)?.resolved.clone())).collect();
     let texts = read_answers(session)?;
     if texts.len() < 2 {
-        return Err(Error::new(ErrorKind::NoDecision, format!("{} of the {} slots completed; a vote needs two answers", texts.len(), models.len()))
-            .hint("`team status` shows what went wrong with the others"));
+        return Err(Error::new(
+            ErrorKind::NoDecision,
+            format!("{} of the {} slots completed; a vote needs two answers", texts.len(), models.len()),
+        )
+        .hint("`team status` shows what went wrong with the others"));
     }
     let answers: Vec<Answer> =
         texts.keys().map(|id| Answer { id: *id, identity: manifest.models[id].resolved.identity.clone() }).collect();
@@ -171,8 +174,11 @@ fn read_answers(session: &Session) -> Result<BTreeMap<SlotId, Vec<u8>>> {
         let path = session.layout().response(*slot);
         let bytes = fs_err::read(&path)?;
         if Some(Sha256Hash::of(&bytes)) != entry.sha256 {
-            return Err(Error::new(ErrorKind::Integrity, format!("`{}` is not the answer that was recorded", path.display()))
-                .hint("the file was changed after the run; restore it, or run again"));
+            return Err(Error::new(
+                ErrorKind::Integrity,
+                format!("`{}` is not the answer that was recorded", path.display()),
+            )
+            .hint("the file was changed after the run; restore it, or run again"));
         }
         texts.insert(*slot, bytes);
     }
@@ -302,11 +308,4 @@ fn read_ballots(
         candidates,
         judges: votes_of_judges,
     })
-}
-
-/// The phase that a round belongs to, and where its files are.
-pub(super) fn announce(session: &mut Session, observer: &mut dyn Observer) -> Result<Layout> {
-    let record = session.panel_mut().record(Event::PhaseStarted { phase: Phase::Judge }, Timestamp::now())?;
-    observer.event(&record, session.panel().status());
-    Ok(session.layout().clone())
 }

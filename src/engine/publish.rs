@@ -118,5 +118,9 @@ fn repeated(panel: &Manifest) -> Vec<String> {
     for (id, member) in &panel.models {
         seats.entry(&member.resolved.identity).or_default().push(id.to_string());
     }
-    seats.into_iter().filter(|(_, ids)| ids.len() > 1).map(|(model, ids)| format!("{} are {model}", ids.join(", "))).collect()
+    seats
+        .into_iter()
+        .filter(|(_, ids)| ids.len() > 1)
+        .map(|(model, ids)| format!("{} are {model}", ids.join(", ")))
+        .collect()
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use rand::CryptoRng;
 
-use super::judge::{JudgeRequest, prompt_hashes, RoundContext, run_round};
+use super::judge::{JudgeRequest, RoundContext, prompt_hashes, run_round};
 use super::outcome::{Decision, Outcome};
 use super::publish::{Published, publish};
 use super::services::Services;
@@ -13,9 +13,7 @@ use crate::config::ResolvedModel;
 use crate::error::{Error, ErrorKind, Result};
 use crate::runner::{Checks, Control, Limits, Observer, Purpose, SlotJob, StopAll, run_panel};
 use crate::session::slot::SlotState;
-use crate::session::{
-    Event, Layout, NewSession, Phase, Session, SessionError, SessionKind, SessionState,
-};
+use crate::session::{Event, Layout, NewSession, Phase, Session, SessionError, SessionKind, SessionState};
 
 /// What to run.
 #[derive(Debug, Clone)]
@@ -86,14 +84,15 @@ pub async fn run<R: CryptoRng>(request: RunRequest, context: Context<'_>, rng: &
     let mut verdict = None;
     let mut problem = ran.err();
     if let (Some(judge), Decision::Answers { .. }, None, None) = (&request.judge, &decision, &problem, control.stop()) {
-        let round =
-            RoundContext { services, limits: request.limits, control, observer, rng };
+        let round = RoundContext { services, limits: request.limits, control, observer, rng };
         match judge_session(&mut session, judge, round, &request.notes).await {
             Ok(published) => {
                 decision = published.decision;
                 verdict = Some(published.text);
             }
-            Err(error) if error.kind() == ErrorKind::NoDecision => decision = Decision::NoDecision { why: error.to_string() },
+            Err(error) if error.kind() == ErrorKind::NoDecision => {
+                decision = Decision::NoDecision { why: error.to_string() }
+            }
             Err(error) => problem = Some(error),
         }
     } else if let (Some(_), Decision::Answers { .. }) = (&request.judge, &decision) {
@@ -114,11 +113,17 @@ pub async fn judge<R: CryptoRng>(
     let mut session = Session::open(layout)?;
     let state = session.panel().status().state;
     if state.is_active() {
-        return Err(Error::new(ErrorKind::Usage, format!("session `{}` was interrupted; its slots are not all accounted for", session.id()))
-            .hint("run it again; judging an unfinished panel would favour the fast"));
+        return Err(Error::new(
+            ErrorKind::Usage,
+            format!("session `{}` was interrupted; its slots are not all accounted for", session.id()),
+        )
+        .hint("run it again; judging an unfinished panel would favour the fast"));
     }
     if session.panel().status().count(SlotState::Completed) < 2 {
-        let why = format!("{} slots completed; a vote needs two answers", session.panel().status().count(SlotState::Completed));
+        let why = format!(
+            "{} slots completed; a vote needs two answers",
+            session.panel().status().count(SlotState::Completed)
+        );
         return Err(Error::new(ErrorKind::NoDecision, why).hint("`team status` shows what went wrong with the others"));
     }
     announce(session.layout().root(), None);

@@ -39,7 +39,8 @@ impl Services {
         probe: Probe,
         local: Option<Arc<LocalServer>>,
     ) -> Result<Self> {
-        let supervisor = std::env::current_exe().map_err(|source| Error::io("cannot find this program's own path", source))?;
+        let supervisor =
+            std::env::current_exe().map_err(|source| Error::io("cannot find this program's own path", source))?;
         let needs_http = models.iter().any(|model| matches!(model.target, Target::Http { .. } | Target::Local { .. }));
         let mut secrets: BTreeSet<String> = models.iter().flat_map(|model| secrets_of(model, &environment)).collect();
         secrets.extend(local.iter().map(|server| server.key().to_owned()));
@@ -138,9 +139,10 @@ fn secrets_of(model: &ResolvedModel, environment: &Environment) -> Vec<String> {
         }
         Target::Http { provider, .. } => {
             let key = provider.api_key_env.as_deref().and_then(|name| environment.text(name)).map(str::to_owned);
-            let headers = provider.headers.values().filter(|value| {
-                variables_in(value).is_ok_and(|variables| !variables.is_empty())
-            });
+            let headers = provider
+                .headers
+                .values()
+                .filter(|value| variables_in(value).is_ok_and(|variables| !variables.is_empty()));
             let headers = headers.filter_map(|value| expand(value, environment).ok());
             key.into_iter().chain(headers).collect()
         }

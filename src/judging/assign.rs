@@ -5,11 +5,12 @@ use std::collections::HashSet;
 use rand::CryptoRng;
 use rand::seq::SliceRandom;
 
+use crate::config::SelfVote;
 use crate::error::Error;
 use crate::ids::SlotId;
 
 use super::coverage::list;
-use super::{Alias, Answer, Judge, Nonce, SelfVote, check_panel, order};
+use super::{Alias, Answer, Judge, Nonce, check_panel, may_vote, order};
 
 /// What one judge sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,7 +125,7 @@ pub fn assign<R: CryptoRng + ?Sized>(
                 _ => row,
             };
             let ring = (0..answers.len()).map(|step| (start + step) % answers.len());
-            ring.filter(|&answer| self_vote.allows(judge, &answers[answer])).collect()
+            ring.filter(|&answer| may_vote(self_vote, judge, &answers[answer])).collect()
         })
         .collect();
     order::balance(&mut orders, answers.len());

@@ -1,8 +1,9 @@
 //! How many judges each answer has.
 
+use crate::config::SelfVote;
 use crate::ids::SlotId;
 
-use super::{Answer, AssignError, Assignment, Judge, SelfVote};
+use super::{Answer, AssignError, Assignment, Judge, may_vote};
 
 /// The number of judges of each answer, in the order of ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +16,7 @@ impl Coverage {
     #[must_use]
     pub fn allowed(answers: &[Answer], judges: &[Judge], self_vote: SelfVote) -> Self {
         Self::count(answers.iter().map(|answer| {
-            let count = judges.iter().filter(|judge| self_vote.allows(judge, answer)).count();
+            let count = judges.iter().filter(|judge| may_vote(self_vote, judge, answer)).count();
             (answer.id, count)
         }))
     }

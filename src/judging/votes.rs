@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::SelfVote;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
 use crate::session::slot::SlotState;
 
-use super::{Alias, AliasError, Assignment, Ballot, CastVote, Missing, MissingReason, Nonce, Note, SelfVote};
+use super::{Alias, AliasError, Assignment, Ballot, CastVote, Missing, MissingReason, Nonce, Note};
 
 /// All that was voted in a round. It names no model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 use crate::ids::Sha256Hash;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 
 /// Names the embedded templates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

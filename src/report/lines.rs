@@ -45,7 +45,10 @@ impl<W: Write + Send> Observer for PlainLines<W> {
             let waiting = status.count(SlotState::Pending);
             let quietest = status.models.values().filter_map(|slot| slot.live.as_ref()).map(|live| live.idle_seconds);
             let quiet = quietest.max().unwrap_or(0);
-            self.line(&format!("still running: {running} at work, {waiting} waiting, quiet for up to {}", seconds(quiet)));
+            self.line(&format!(
+                "still running: {running} at work, {waiting} waiting, quiet for up to {}",
+                seconds(quiet)
+            ));
         }
     }
 }

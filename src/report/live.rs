@@ -88,7 +88,8 @@ impl Observer for LiveLines {
             let Some(entry) = status.models.get(slot) else { continue };
             let Some(live) = &entry.live else { continue };
             let took = entry.started_at.map_or(0, |start| now.duration_since(start).as_secs().max(0));
-            let mut text = format!("{slot}  {:<12} {:>7} {:>6}", live.activity, bytes(live.live_bytes), seconds(took as u64));
+            let mut text =
+                format!("{slot}  {:<12} {:>7} {:>6}", live.activity, bytes(live.live_bytes), seconds(took as u64));
             if live.idle_seconds >= 10 {
                 text.push_str(&format!("  quiet for {}", seconds(live.idle_seconds)));
             }

@@ -61,7 +61,10 @@ pub(crate) async fn drive(attempt: &Attempt, sink: &mut AttemptSink, halted: wat
 }
 
 fn failed(reason: Reason, detail: &str) -> Driven {
-    Driven { end: StreamEnd { error: Some(TypedError::new(reason, detail)), ..StreamEnd::default() }, ..Driven::default() }
+    Driven {
+        end: StreamEnd { error: Some(TypedError::new(reason, detail)), ..StreamEnd::default() },
+        ..Driven::default()
+    }
 }
 
 async fn drive_process(
@@ -144,7 +147,10 @@ fn finish_process(end: ProcessEnd, decoder: Decoder, sink: &mut AttemptSink, hal
         io_error: end.sink_error.or(flushed),
     };
     if matches!(end.outcome, process::Outcome::Lost) {
-        driven.end.error.get_or_insert(TypedError::new(Reason::NonzeroExit, "its supervisor was killed, and it with it"));
+        driven
+            .end
+            .error
+            .get_or_insert(TypedError::new(Reason::NonzeroExit, "its supervisor was killed, and it with it"));
     }
     if let Some(question) = waiting_for {
         // Nobody is there to answer it: the question is why nothing came.

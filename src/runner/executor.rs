@@ -42,15 +42,9 @@ pub(crate) struct Attempt {
 #[derive(Debug)]
 pub(crate) enum Report {
     /// A request is made again.
-    Retry {
-        slot: SlotId,
-        why: String,
-    },
+    Retry { slot: SlotId, why: String },
     /// The attempt is over.
-    Ended {
-        slot: SlotId,
-        end: Box<SlotEnd>,
-    },
+    Ended { slot: SlotId, end: Box<SlotEnd> },
 }
 
 /// Starts an attempt on a worker of the runtime: processes must not be started from threads that end.

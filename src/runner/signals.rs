@@ -6,7 +6,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Something that the person at the terminal, or another process, wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
+pub(crate) enum Wish {
     /// Stop, with the signal that says so (SIGINT, SIGTERM, SIGHUP).
     Stop(i32),
     /// Stop for a while (Ctrl-Z).
@@ -15,7 +15,7 @@ pub enum Wish {
 
 /// The signals that this program listens to. Made once per command, before anything is started.
 #[derive(Debug)]
-pub struct Signals {
+pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hang_up: Signal,
@@ -24,7 +24,7 @@ pub struct Signals {
 
 impl Signals {
     /// Takes over the signals; must be called inside the runtime.
-    pub fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
@@ -34,7 +34,7 @@ impl Signals {
     }
 
     /// The next wish.
-    pub async fn next(&mut self) -> Wish {
+    pub(crate) async fn next(&mut self) -> Wish {
         tokio::select! {
             Some(()) = self.interrupt.recv() => Wish::Stop(SignalKind::interrupt().as_raw_value()),
             Some(()) = self.terminate.recv() => Wish::Stop(SignalKind::terminate().as_raw_value()),

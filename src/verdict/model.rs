@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::SelfVote;
 use crate::error::ExitCode;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
-use crate::judging::{MissingReason, Note, SelfVote, VoteVerdict};
+use crate::judging::{MissingReason, Note, VoteVerdict};
 use crate::session::slot::SlotState;
 
 use super::KeyIssue;

@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 
 use super::{answers, id, model, panel, rng, seated};
+use crate::config::SelfVote;
 use crate::error::Error;
 use crate::ids::SlotId;
-use crate::judging::{AssignError, Assignment, Coverage, Judge, SelfVote, assign, check_panel};
+use crate::judging::{AssignError, Assignment, Coverage, Judge, assign, check_panel};
 
 fn orders(assignments: &[Assignment]) -> Vec<Vec<usize>> {
     assignments.iter().map(|a| a.shown.iter().map(|(id, _)| id.number()).collect()).collect()

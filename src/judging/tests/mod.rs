@@ -8,8 +8,8 @@ mod prompting;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 
-use super::{Answer, Assignment, Judge, SelfVote, assign};
-use crate::config::ModelIdentity;
+use super::{Answer, Assignment, Judge, assign};
+use crate::config::{ModelIdentity, SelfVote};
 use crate::ids::SlotId;
 
 pub(super) fn rng(seed: u64) -> StdRng {

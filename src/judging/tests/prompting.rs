@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{assignment, id, panel, rng};
+use crate::config::SelfVote;
 use crate::ids::SlotId;
-use crate::judging::{AnswerCopy, Assignment, BallotForm, Coverage, JudgePrompts, PromptError, SelfVote, assign};
+use crate::judging::{AnswerCopy, Assignment, BallotForm, Coverage, JudgePrompts, PromptError, assign};
 use crate::prompts::Prompts;
 
 pub(super) fn written(task: &str, texts: &[(SlotId, &str)], assignment: &Assignment, form: BallotForm) -> String {

@@ -11,9 +11,9 @@ use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
+use super::LocalError;
 use super::install::LocalModel;
 use super::step::{Environment, end, last_lines, tail, text};
-use super::LocalError;
 use crate::config::{Provider, Wire};
 
 /// The model's id, after the `@`.

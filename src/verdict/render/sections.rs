@@ -1,7 +1,8 @@
 //! The parts of the document below its headline. A part with nothing to say is left out, except the agreement.
 
+use crate::config::SelfVote;
 use crate::ids::SlotId;
-use crate::judging::{SelfVote, VoteVerdict};
+use crate::judging::VoteVerdict;
 use crate::verdict::{Interval, ResultVote, Verdict};
 
 use super::escape::{inline, terminal};
