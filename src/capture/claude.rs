@@ -181,8 +181,8 @@ pub(super) struct Claude {
     blocks: u64,
     /// Text of the top level came in this turn.
     text_in_turn: bool,
-    /// The last tool that was used, while no text has come after it.
-    open_tool: Option<String>,
+    /// A tool was used and no text has come after it.
+    open_tool: bool,
     /// A question that was asked, while no text has come after it.
     question: Option<String>,
     message_stop: Option<StopReason>,
@@ -278,7 +278,7 @@ impl Claude {
             return Ok(());
         }
         self.text_in_turn = true;
-        self.open_tool = None;
+        self.open_tool = false;
         self.question = None;
         self.blocks += 1;
         self.progress.show(Activity::Answering, out);
@@ -293,7 +293,7 @@ impl Claude {
             let words = questions.filter_map(|question| question.question.str()).collect::<Vec<_>>().join(" ");
             self.question = Some(if words.is_empty() { format!("asked with `{name}`") } else { words });
         }
-        self.open_tool = Some(name.to_owned());
+        self.open_tool = true;
         self.progress.show(Activity::Tool(name.to_owned()), out);
     }
 
@@ -304,17 +304,19 @@ impl Claude {
         let said = frame.result.as_ref().map(Text::as_str).unwrap_or_default();
         if !failed && !self.text_in_turn && !said.trim().is_empty() {
             self.blocks += 1;
-            self.open_tool = None;
+            self.open_tool = false;
             self.question = None;
             prose.put(Block::Model(self.blocks), said.as_bytes(), out)?;
         }
         let killed = frame.subagent_stats.as_ref().and_then(|s| s.killed.as_ref()).and_then(|k| k.system.count());
-        let denied = frame.permission_denials.as_deref().unwrap_or_default().iter().filter_map(|d| d.tool_name.str());
+        let denials = frame.permission_denials.as_deref().unwrap_or_default();
+        let denied = denials.iter().rev().find_map(|denial| denial.tool_name.str());
+        let (question, open_tool) = (self.question.take(), std::mem::take(&mut self.open_tool));
         let error = if failed {
             Some(self.failure(frame, subtype, &said))
-        } else if let Some(question) = self.question.take() {
+        } else if let Some(question) = question {
             Some(TypedError::new(Reason::Blocked, question))
-        } else if let (Some(_), Some(tool)) = (self.open_tool.take(), denied.last()) {
+        } else if let Some(tool) = denied.filter(|_| open_tool) {
             Some(TypedError::new(Reason::Blocked, format!("was denied the permission to use `{tool}`")))
         } else if killed.is_some_and(|n| n > 0) {
             Some(TypedError::new(Reason::BackgroundTaskCeiling, "ended while its background tasks were running"))
