@@ -16,12 +16,11 @@ use super::prose::{Block, Prose};
 use super::provider_words::typed_error;
 use crate::session::slot::{Activity, Output, Reason, StopReason, TypedError, Usage, diagnose};
 
+/// What every frame is read as; the frequent ones need no more, and a small struct is moved quickly.
 #[derive(Debug, Deserialize)]
 struct Frame<'a> {
     #[serde(borrow, default, rename = "type")]
     kind: Option<Text<'a>>,
-    #[serde(borrow, default)]
-    subtype: Loose<'a>,
     #[serde(borrow, default)]
     session_id: Loose<'a>,
     #[serde(default)]
@@ -31,27 +30,57 @@ struct Frame<'a> {
     #[serde(borrow, default)]
     error: Loose<'a>,
     #[serde(borrow, default)]
-    error_status: Loose<'a>,
-    #[serde(borrow, default)]
     is_api_error_message: Loose<'a>,
+}
+
+/// The provider's words about an error; read a second time, only from frames that are one.
+#[derive(Debug, Default, Deserialize)]
+struct ApiError<'a> {
     #[serde(borrow, default)]
     api_error_status: Loose<'a>,
     #[serde(borrow, default)]
     api_error_type: Loose<'a>,
+}
+
+/// A `system` frame.
+#[derive(Debug, Deserialize)]
+struct System<'a> {
+    #[serde(borrow, default)]
+    subtype: Loose<'a>,
+    #[serde(borrow, default)]
+    error: Loose<'a>,
+    #[serde(borrow, default)]
+    error_status: Loose<'a>,
     #[serde(borrow, default)]
     attempt: Loose<'a>,
     #[serde(borrow, default)]
     max_retries: Loose<'a>,
     #[serde(borrow, default)]
     retry_delay_ms: Loose<'a>,
+}
+
+/// A `control_request` frame.
+#[derive(Debug, Deserialize)]
+struct Control<'a> {
+    #[serde(borrow)]
+    request: Request<'a>,
+}
+
+/// A `result` frame.
+#[derive(Debug, Deserialize)]
+struct Ended<'a> {
     #[serde(borrow, default)]
-    request: Option<Request<'a>>,
+    subtype: Loose<'a>,
     #[serde(borrow, default)]
     is_error: Loose<'a>,
     #[serde(borrow, default)]
     result: Option<Text<'a>>,
     #[serde(borrow, default)]
     errors: Option<Vec<Loose<'a>>>,
+    #[serde(borrow, default)]
+    api_error_status: Loose<'a>,
+    #[serde(borrow, default)]
+    api_error_type: Loose<'a>,
     #[serde(borrow, default)]
     stop_reason: Loose<'a>,
     #[serde(borrow, default)]
@@ -181,8 +210,8 @@ pub(super) struct Claude {
     blocks: u64,
     /// Text of the top level came in this turn.
     text_in_turn: bool,
-    /// The last tool that was used, while no text has come after it.
-    open_tool: Option<String>,
+    /// A tool was used and no text has come after it.
+    open_tool: bool,
     /// A question that was asked, while no text has come after it.
     question: Option<String>,
     message_stop: Option<StopReason>,
@@ -204,11 +233,19 @@ impl Claude {
         self.progress.conversation(frame.session_id.str());
         match frame.kind.as_ref().map(Text::raw) {
             Some(b"assistant") if frame.parent_tool_use_id.is_none() => self.message(&frame, line, prose, out)?,
-            Some(b"result") => self.result(&frame, prose, out)?,
-            Some(b"system") => self.system(&frame, out),
+            Some(b"result") => match serde_json::from_slice::<Ended<'_>>(line) {
+                Ok(ended) => self.result(&ended, prose, out)?,
+                Err(_) => self.progress.unreadable("result"),
+            },
+            Some(b"system") => {
+                if let Ok(system) = serde_json::from_slice::<System<'_>>(line) {
+                    self.system(&system, out);
+                }
+            }
             Some(b"user") => self.progress.waiting_for = None,
             Some(b"control_request") => {
-                if let Some(request) = frame.request.filter(|r| r.subtype.str() == Some("can_use_tool")) {
+                let asked = serde_json::from_slice::<Control<'_>>(line).ok().map(|control| control.request);
+                if let Some(request) = asked.filter(|request| request.subtype.str() == Some("can_use_tool")) {
                     let tool = request.tool_name.str().unwrap_or("a tool");
                     self.progress.waiting_for = Some(format!("waits for the permission to use `{tool}`"));
                 }
@@ -218,7 +255,7 @@ impl Claude {
         Ok(true)
     }
 
-    fn system(&mut self, frame: &Frame<'_>, out: &mut dyn Output) {
+    fn system(&mut self, frame: &System<'_>, out: &mut dyn Output) {
         match frame.subtype.str() {
             Some("init") => {
                 self.progress.go_on();
@@ -245,8 +282,9 @@ impl Claude {
         if failed || message.model.str() == Some("<synthetic>") {
             if failed {
                 let words = message.content.as_ref().map(words_of).unwrap_or_default();
-                let kind = frame.api_error_type.str().or(frame.error.str()).unwrap_or_default();
-                self.progress.error = Some(typed_error(frame.api_error_status.status(), kind, &words));
+                let api = serde_json::from_slice::<ApiError<'_>>(line).unwrap_or_default();
+                let kind = api.api_error_type.str().or(frame.error.str()).unwrap_or_default();
+                self.progress.error = Some(typed_error(api.api_error_status.status(), kind, &words));
             }
             return Ok(());
         }
@@ -278,7 +316,7 @@ impl Claude {
             return Ok(());
         }
         self.text_in_turn = true;
-        self.open_tool = None;
+        self.open_tool = false;
         self.question = None;
         self.blocks += 1;
         self.progress.show(Activity::Answering, out);
@@ -293,28 +331,30 @@ impl Claude {
             let words = questions.filter_map(|question| question.question.str()).collect::<Vec<_>>().join(" ");
             self.question = Some(if words.is_empty() { format!("asked with `{name}`") } else { words });
         }
-        self.open_tool = Some(name.to_owned());
+        self.open_tool = true;
         self.progress.show(Activity::Tool(name.to_owned()), out);
     }
 
-    fn result(&mut self, frame: &Frame<'_>, prose: &mut Prose, out: &mut dyn Output) -> io::Result<()> {
+    fn result(&mut self, frame: &Ended<'_>, prose: &mut Prose, out: &mut dyn Output) -> io::Result<()> {
         self.progress.waiting_for = None;
         let subtype = frame.subtype.str().unwrap_or_default();
         let failed = frame.is_error.is_true() || subtype.starts_with("error");
         let said = frame.result.as_ref().map(Text::as_str).unwrap_or_default();
         if !failed && !self.text_in_turn && !said.trim().is_empty() {
             self.blocks += 1;
-            self.open_tool = None;
+            self.open_tool = false;
             self.question = None;
             prose.put(Block::Model(self.blocks), said.as_bytes(), out)?;
         }
         let killed = frame.subagent_stats.as_ref().and_then(|s| s.killed.as_ref()).and_then(|k| k.system.count());
-        let denied = frame.permission_denials.as_deref().unwrap_or_default().iter().filter_map(|d| d.tool_name.str());
+        let denials = frame.permission_denials.as_deref().unwrap_or_default();
+        let denied = denials.iter().rev().find_map(|denial| denial.tool_name.str());
+        let (question, open_tool) = (self.question.take(), std::mem::take(&mut self.open_tool));
         let error = if failed {
             Some(self.failure(frame, subtype, &said))
-        } else if let Some(question) = self.question.take() {
+        } else if let Some(question) = question {
             Some(TypedError::new(Reason::Blocked, question))
-        } else if let (Some(_), Some(tool)) = (self.open_tool.take(), denied.last()) {
+        } else if let Some(tool) = denied.filter(|_| open_tool) {
             Some(TypedError::new(Reason::Blocked, format!("was denied the permission to use `{tool}`")))
         } else if killed.is_some_and(|n| n > 0) {
             Some(TypedError::new(Reason::BackgroundTaskCeiling, "ended while its background tasks were running"))
@@ -336,7 +376,7 @@ impl Claude {
         Ok(())
     }
 
-    fn failure(&mut self, frame: &Frame<'_>, subtype: &str, said: &str) -> TypedError {
+    fn failure(&mut self, frame: &Ended<'_>, subtype: &str, said: &str) -> TypedError {
         match subtype {
             "error_max_turns" => return TypedError::new(Reason::Truncated, "stopped at its limit of turns"),
             "error_max_budget_usd" => return TypedError::new(Reason::Budget, "stopped at its own budget"),
@@ -377,7 +417,7 @@ fn stop_reason(word: &str) -> StopReason {
 }
 
 /// Tokens of all models that worked, as the cost is counted; older versions report only the main one.
-fn usage_of(frame: &Frame<'_>) -> Option<Usage> {
+fn usage_of(frame: &Ended<'_>) -> Option<Usage> {
     if let Some(models) = frame.model_usage.as_ref().filter(|models| !models.is_empty()) {
         let sum = |field: fn(&ModelTokens<'_>) -> Option<u64>| add(models.values().map(field));
         return Some(Usage {
