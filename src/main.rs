@@ -1,1 +1,5 @@
-fn main() {}
+//! The program `team`; everything is in the library.
+
+fn main() -> std::process::ExitCode {
+    team::cli::main()
+}

@@ -1,0 +1,432 @@
+//! The whole command line.
+//!
+//! Nothing is decided here: values are parsed, and what is not given is left to the configuration.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::config::{FileSettings, Limit, SelfVote};
+
+const EXAMPLES: &str = "\
+Examples:
+  team demo                                                   see it work, without a key or a CLI
+  team run-and-judge -m claude,codex,ollama@qwen3 task.md     blind answers, then a blind vote
+  team run -m claude:opus,codex \"Why is the sky blue?\"        only the answers
+  team judge latest                                           vote on a finished run
+  team show latest --reveal                                   who wrote what
+
+Exit codes:
+  0    done: `run` has at least one answer, `judge` has a ranking
+  1    the bar was not met
+  2    wrong usage or configuration, or another process owns the session
+  3    no decision
+  4    nothing usable: no slot completed (with `--strict`: any slot is missing)
+  5    waiting for a decision of a person
+  6    an integrity check failed
+  70   internal error
+  128+n ended by signal n (130 also when cancelled from outside)
+
+Standard output is data, standard error is everything else.";
+
+/// Blind multi-model panels: one prompt to many models, judged without knowing who wrote what
+#[derive(Debug, Parser)]
+#[command(name = "team", version, about, after_help = EXAMPLES, max_term_width = 100)]
+#[command(arg_required_else_help = true, disable_help_subcommand = true, propagate_version = false)]
+pub struct Cli {
+    /// Options of every command.
+    #[command(flatten)]
+    pub global: GlobalArgs,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Default, Args)]
+pub struct GlobalArgs {
+    /// Where sessions are kept [default: ai-docs/sessions, or as configured]
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
+    pub sessions_dir: Option<PathBuf>,
+    /// Print JSON: one object, or one event per line
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub json: bool,
+    /// Print results and errors only
+    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = "Global options")]
+    pub quiet: bool,
+    /// Print more about what happens
+    #[arg(short, long, global = true, help_heading = "Global options")]
+    pub verbose: bool,
+    /// No colour (also: the variable NO_COLOR)
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub no_color: bool,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Ask every model of a panel the same thing
+    Run(RunArgs),
+    /// Let judges vote blind on a finished run
+    Judge(JudgeArgs),
+    /// Ask, then vote: `run` and `judge` in one
+    RunAndJudge(RunAndJudgeArgs),
+    /// Show how far a session is
+    Status(SessionArgs),
+    /// List sessions, the newest first
+    List(ListArgs),
+    /// Show a session's answers and verdict
+    Show(ShowArgs),
+    /// Stop a running session, or one slot of it
+    Cancel(CancelArgs),
+    /// Check whether everything is ready to ask the panel
+    Doctor(DoctorArgs),
+    /// List what can be asked here and now
+    Models,
+    /// Show the effective settings, each with where it comes from
+    Config,
+    /// Write a commented `team.toml` from what is found here
+    Init(InitArgs),
+    /// See the whole thing work with a small local model
+    Demo(DemoArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+}
+
+/// `team run`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  team run -m claude,codex question.md
+  team run -m openai@gpt-4o -m ollama@qwen3 \"Why is the sky blue?\"
+  git diff | team run -m claude,codex -i - --timeout 10m
+
+A panel in `team.toml` makes `-m` unnecessary; `team models` lists names.")]
+pub struct RunArgs {
+    /// What to ask, and whom.
+    #[command(flatten)]
+    pub ask: AskArgs,
+    /// Limits and demands.
+    #[command(flatten)]
+    pub limits: LimitArgs,
+}
+
+/// `team judge`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  team judge latest
+  team judge team-stats-20260209 --judges claude,codex --self-vote slot")]
+pub struct JudgeArgs {
+    /// A session's folder, id, beginning of its id, or `latest`
+    #[arg(default_value = "latest", value_name = "SESSION")]
+    pub session: String,
+    /// How to judge.
+    #[command(flatten)]
+    pub judging: JudgingArgs,
+    /// Limits and demands.
+    #[command(flatten)]
+    pub limits: LimitArgs,
+}
+
+/// `team run-and-judge`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  team run-and-judge -m claude,codex,ollama@qwen3 question.md
+  team run-and-judge -m claude,codex --judges openai@gpt-4o,groq@llama-3.3-70b question.md")]
+pub struct RunAndJudgeArgs {
+    /// What to ask, and whom.
+    #[command(flatten)]
+    pub ask: AskArgs,
+    /// How to judge.
+    #[command(flatten)]
+    pub judging: JudgingArgs,
+    /// Limits and demands.
+    #[command(flatten)]
+    pub limits: LimitArgs,
+}
+
+/// What to ask, and whom.
+#[derive(Debug, Clone, Default, Args)]
+pub struct AskArgs {
+    /// The models, separated by commas; may be repeated [default: `panel` of the configuration]
+    #[arg(short, long, value_name = "NAMES", value_delimiter = ',', value_parser = model_name)]
+    pub models: Vec<String>,
+    /// Read the prompt from a file, or `-` for standard input
+    #[arg(short, long, value_name = "FILE|-", conflicts_with = "words")]
+    pub input: Option<PathBuf>,
+    /// The prompt, or one existing file that holds it
+    #[arg(value_name = "PROMPT|FILE")]
+    pub words: Vec<String>,
+    /// A word for the session's name
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Put the session inside of this folder
+    #[arg(long, value_name = "DIR")]
+    pub session_path: Option<PathBuf>,
+}
+
+/// Limits and demands.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Limits")]
+pub struct LimitArgs {
+    /// The longest a slot may take, such as 10m; `none` for no limit
+    #[arg(long, value_name = "TIME")]
+    pub timeout: Option<Limit>,
+    /// The longest a slot may print nothing, such as 90s; `none` for no limit
+    #[arg(long, value_name = "TIME")]
+    pub idle_timeout: Option<Limit>,
+    /// The longest the whole command may take; `none` for no limit
+    #[arg(long, value_name = "TIME")]
+    pub deadline: Option<Limit>,
+    /// Slots at once [default: all]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+    /// Retries of a request that failed before its first answer byte [default: 2]
+    #[arg(long, value_name = "N")]
+    pub retries: Option<u32>,
+    /// An answer of fewer bytes counts as empty
+    #[arg(long, value_name = "BYTES")]
+    pub min_bytes: Option<u64>,
+    /// An answer without a match of this regular expression counts as empty
+    #[arg(long, value_name = "REGEX")]
+    pub require_pattern: Option<String>,
+    /// Exit with 4 when any slot is missing
+    #[arg(long)]
+    pub strict: bool,
+    /// Refuse to run where blindness cannot be enforced
+    #[arg(long)]
+    pub require_blind: bool,
+}
+
+/// How to judge.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Judging")]
+pub struct JudgingArgs {
+    /// The models that vote, separated by commas; may be repeated [default: the panel]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = model_name)]
+    pub judges: Vec<String>,
+    /// Which answers a judge does not see: those of its own model, only its own seat's, or none
+    #[arg(long, value_name = "RULE", value_enum)]
+    pub self_vote: Option<SelfVote>,
+    /// Take the prompts from this folder instead of the built-in ones
+    #[arg(long, value_name = "DIR")]
+    pub prompts: Option<PathBuf>,
+}
+
+/// A session.
+#[derive(Debug, Clone, Args)]
+pub struct SessionArgs {
+    /// A session's folder, id, beginning of its id, or `latest`
+    #[arg(default_value = "latest", value_name = "SESSION")]
+    pub session: String,
+}
+
+/// `team list`.
+#[derive(Debug, Clone, Args)]
+pub struct ListArgs {
+    /// The most sessions to list
+    #[arg(short = 'n', long, value_name = "N")]
+    pub limit: Option<NonZeroUsize>,
+}
+
+/// `team show`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  team show latest
+  team show latest --reveal       also says who wrote what, and records that it did")]
+pub struct ShowArgs {
+    /// Which one.
+    #[command(flatten)]
+    pub session: SessionArgs,
+    /// Say which model each slot is
+    #[arg(long)]
+    pub reveal: bool,
+}
+
+/// `team cancel`.
+#[derive(Debug, Clone, Args)]
+pub struct CancelArgs {
+    /// Which one.
+    #[command(flatten)]
+    pub session: SessionArgs,
+    /// Only this slot, such as 02
+    #[arg(value_name = "SLOT")]
+    pub slot: Option<String>,
+}
+
+/// `team doctor`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Exit codes:
+  0  ready
+  2  not ready: the last line says why")]
+pub struct DoctorArgs {
+    /// Also ask each member of the panel one short question (this may cost a little)
+    #[arg(long)]
+    pub deep: bool,
+}
+
+/// `team init`.
+#[derive(Debug, Clone, Args)]
+pub struct InitArgs {
+    /// Also add the sessions folder to `.gitignore`
+    #[arg(long, conflicts_with = "no_gitignore")]
+    pub gitignore: bool,
+    /// Leave `.gitignore` alone, and do not ask
+    #[arg(long)]
+    pub no_gitignore: bool,
+}
+
+/// `team demo`.
+#[derive(Debug, Clone, Args)]
+pub struct DemoArgs {
+    /// The question [default: a built-in one]
+    #[arg(value_name = "PROMPT")]
+    pub words: Vec<String>,
+}
+
+/// `team completions`.
+#[derive(Debug, Clone, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+impl ValueEnum for SelfVote {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.as_str()))
+    }
+}
+
+impl GlobalArgs {
+    /// What these set, as the highest layer of the configuration.
+    #[must_use]
+    pub fn settings(&self) -> FileSettings {
+        FileSettings { sessions_dir: self.sessions_dir.clone(), ..FileSettings::default() }
+    }
+}
+
+impl AskArgs {
+    /// Adds what these set.
+    pub fn apply(&self, settings: &mut FileSettings) {
+        if !self.models.is_empty() {
+            settings.panel = Some(self.models.clone());
+        }
+    }
+}
+
+impl LimitArgs {
+    /// Adds what these set.
+    pub fn apply(&self, settings: &mut FileSettings) {
+        settings.timeout = self.timeout.or(settings.timeout);
+        settings.idle_timeout = self.idle_timeout.or(settings.idle_timeout);
+        settings.deadline = self.deadline.or(settings.deadline);
+        settings.jobs = self.jobs.or(settings.jobs);
+        settings.retries = self.retries.or(settings.retries);
+    }
+}
+
+impl JudgingArgs {
+    /// Adds what these set.
+    pub fn apply(&self, settings: &mut FileSettings) {
+        if !self.judges.is_empty() {
+            settings.judges = Some(self.judges.clone());
+        }
+        settings.self_vote = self.self_vote.or(settings.self_vote);
+    }
+}
+
+/// `-m "claude, codex"` is as good as `-m claude,codex`; an empty name is a slip.
+fn model_name(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("a model's name is empty".to_owned()),
+        name => Ok(name.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn parse(words: &[&str]) -> Result<Cli, clap::Error> {
+        Cli::try_parse_from([&["team"], words].concat())
+    }
+
+    #[test]
+    fn the_definition_holds_together() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn models_are_separated_by_commas_and_repeated() {
+        let Command::Run(run) = parse(&["run", "-m", "a, b", "-m", "c", "what", "is", "it"]).unwrap().command else {
+            unreachable!()
+        };
+        assert_eq!(run.ask.models, ["a", "b", "c"]);
+        assert_eq!(run.ask.words, ["what", "is", "it"]);
+    }
+
+    #[test]
+    fn usage_errors_exit_with_2() {
+        for words in [
+            &["run", "-m", "a,,b", "x"][..],
+            &["run", "--timeout", "90", "x"],
+            &["run", "--jobs", "0", "x"],
+            &["run", "-i", "-", "x"],
+            &["run", "--self-vote", "model", "x"],
+            &["judge", "--self-vote", "yes"],
+            &["run", "-q", "-v", "x"],
+            &["rnu"],
+        ] {
+            assert_eq!(parse(words).unwrap_err().exit_code(), 2, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn limits_become_the_highest_layer() {
+        let words = [
+            "run-and-judge",
+            "-m",
+            "a",
+            "--timeout",
+            "none",
+            "--jobs",
+            "3",
+            "--self-vote",
+            "slot",
+            "--judges",
+            "j",
+            "x",
+        ];
+        let Command::RunAndJudge(args) = parse(&words).unwrap().command else { unreachable!() };
+        let mut settings = FileSettings::default();
+        args.ask.apply(&mut settings);
+        args.judging.apply(&mut settings);
+        args.limits.apply(&mut settings);
+        let expected = FileSettings {
+            panel: Some(vec!["a".into()]),
+            judges: Some(vec!["j".into()]),
+            self_vote: Some(SelfVote::Slot),
+            timeout: Some(Limit::Unlimited),
+            jobs: NonZeroUsize::new(3),
+            ..FileSettings::default()
+        };
+        assert_eq!(settings, expected);
+    }
+
+    #[test]
+    fn global_options_are_taken_after_the_command_too() {
+        let cli = parse(&["status", "--json", "--sessions-dir", "d"]).unwrap();
+        assert!(cli.global.json);
+        assert_eq!(cli.global.settings().sessions_dir, Some("d".into()));
+    }
+}

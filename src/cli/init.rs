@@ -1,0 +1,223 @@
+//! `team init`: a commented `team.toml` from what is found here.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use super::args::InitArgs;
+use super::context::Context;
+use super::inventory::{self, Inventory, LocalModel};
+use crate::config::{Config, Environment, FileSettings, PROJECT_FILE};
+use crate::error::{Error, ExitCode};
+use crate::{fs, git};
+
+/// How long git may take to answer.
+const GIT_LIMIT: Duration = Duration::from_secs(10);
+
+/// Writes the file, never over one, and offers to keep the sessions out of git.
+pub(super) async fn init(
+    context: &Context,
+    args: &InitArgs,
+    local: Option<&dyn Fn() -> LocalModel>,
+) -> Result<ExitCode, Error> {
+    let path = context.cwd.join(PROJECT_FILE);
+    let exists = || {
+        Error::usage(format!("`{}` exists already and is left as it is", path.display()))
+            .hint("`team config` shows what it sets; move it away to have a new one written")
+    };
+    if path.symlink_metadata().is_ok() {
+        return Err(exists());
+    }
+    let config = context.load(context.global.settings())?;
+    let inventory = inventory::take(&config, &context.environment, local.map(|look| look())).await;
+    let text = contents(&inventory);
+    match fs::create_exclusive(&path) {
+        Ok(mut file) => {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+        }
+        // Somebody was faster.
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return Err(exists()),
+        Err(error) => return Err(error.into()),
+    }
+    context.printer.line(path.display().to_string())?;
+    // What was written decides from here on, and it is known to load.
+    let config = Config::load(&context.cwd, &Environment::default(), FileSettings::default())?;
+    ignore_sessions(context, args, &config.settings().sessions_dir).await?;
+    context.printer.note("next: `team doctor` checks the panel, `team run-and-judge task.md` asks it");
+    Ok(ExitCode::DONE)
+}
+
+async fn ignore_sessions(context: &Context, args: &InitArgs, sessions: &Path) -> Result<(), Error> {
+    if args.no_gitignore {
+        return Ok(());
+    }
+    let git = git::Git::new(&context.cwd, GIT_LIMIT);
+    let root = match git.work_tree().await {
+        Ok(Some(root)) => root,
+        Ok(None) if args.gitignore => {
+            return Err(Error::usage(format!("`{}` is not in a git work tree", context.cwd.display()))
+                .hint("leave `--gitignore` out, or run `git init` first"));
+        }
+        Ok(None) => return Ok(()),
+        Err(error) if args.gitignore => return Err(Error::config("cannot ask git").with_source(error)),
+        Err(error) => {
+            context.printer.detail(format!("the sessions are not kept out of git: {error}"));
+            return Ok(());
+        }
+    };
+    // Git gives the real path, the sessions folder may go through a link.
+    let cwd = context.cwd.canonicalize()?;
+    let real = sessions.strip_prefix(&context.cwd).map_or_else(|_| sessions.to_owned(), |rest| cwd.join(rest));
+    let Ok(relative) = real.strip_prefix(&root) else { return Ok(()) };
+    if git.is_ignored(&relative_to_cwd(&root, relative)).await.unwrap_or(false) {
+        context.printer.detail("git ignores the sessions already");
+        return Ok(());
+    }
+    let line = format!("/{}/", relative.display());
+    if !(args.gitignore || asked(context, &line)?) {
+        context
+            .printer
+            .note(format!("git would commit the sessions: add `{line}` to `.gitignore`, or use `--gitignore`"));
+        return Ok(());
+    }
+    let file = root.join(".gitignore");
+    // A link stays a link: its target is what is replaced.
+    let file = file.canonicalize().unwrap_or(file);
+    let text = match fs_err::read_to_string(&file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(error.into()),
+    };
+    if let Some(changed) = git::with_line(&text, &line, "sessions of `team`: prompts and answers") {
+        fs::replace(&file, changed.as_bytes())?;
+        context.printer.note(format!("added `{line}` to `{}`", file.display()));
+    }
+    Ok(())
+}
+
+/// A path that git, started in the current directory, understands.
+fn relative_to_cwd(root: &Path, relative: &Path) -> std::path::PathBuf {
+    root.join(relative).join("x")
+}
+
+fn asked(context: &Context, line: &str) -> Result<bool, Error> {
+    if !(context.printer.is_interactive() && std::io::stdin().is_terminal()) || context.global.json {
+        return Ok(false);
+    }
+    context.printer.note(format!("Add `{line}` to `.gitignore`, so that sessions are not committed? [Y/n]"));
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer)?;
+    // The end of the input is no consent.
+    Ok(read > 0 && matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes"))
+}
+
+/// The text of the file.
+fn contents(inventory: &Inventory) -> String {
+    let mut panel: Vec<String> =
+        inventory.agents.iter().filter(|agent| agent.program.is_some()).map(|agent| agent.name.clone()).collect();
+    let by_command: Vec<&str> =
+        inventory.by_command.iter().filter(|agent| agent.program.is_some()).map(|agent| agent.name.as_str()).collect();
+    panel.extend(by_command.iter().map(|name| (*name).to_owned()));
+    let list = panel.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+    let mut text = String::from(
+        "# Settings of `team` for this project. `team config` shows what holds and why, `team models` lists names.\n\
+         # Keys of model APIs never stand here: a provider names the variable that holds its key.\n\n\
+         # The models that answer when `-m` is not given. At least two, of different makers, make a panel.\n",
+    );
+    if panel.is_empty() {
+        text.push_str("# No agent was found here. For example:\n# panel = [\"claude\", \"codex\", \"openai@MODEL\"]\n");
+    } else {
+        text.push_str(&format!("panel = [{list}]\n"));
+    }
+    let usable: Vec<String> = inventory
+        .providers
+        .iter()
+        .filter(|endpoint| endpoint.is_usable())
+        .map(|endpoint| format!("\"{}@MODEL\"", endpoint.name))
+        .collect();
+    if !usable.is_empty() {
+        text.push_str(&format!("# Also usable here, with a model's id: {}\n", usable.join(", ")));
+    }
+    text.push_str(
+        "\n# The models that vote, where they are others than the panel.\n\
+         # judges = [\"claude\", \"codex\"]\n\
+         # Which answers a judge does not see: those of its own \"model\", its own \"slot\", or none (\"include\").\n\
+         # self_vote = \"model\"\n\n\
+         # Where sessions are kept, from this file's folder.\n\
+         # sessions_dir = \"ai-docs/sessions\"\n\n\
+         # Limits; without them no slot is ended for being slow.\n\
+         # timeout = \"20m\"\n# idle_timeout = \"5m\"\n# deadline = \"1h\"\n# jobs = 4\n# retries = 2\n\n\
+         # Aliases: a model with settings of its own.\n\
+         # [models.careful]\n# use = \"openai@MODEL\"\n# temperature = 0.2\n# system = \"Think before you answer.\"\n",
+    );
+    for name in &by_command {
+        let (arguments, output) = match *name {
+            "gemini" => ("\"--output-format\", \"stream-json\"", "gemini-json"),
+            _ => ("\"run\", \"--format\", \"json\"", "opencode-json"),
+        };
+        text.push_str(&format!("\n[models.{name}]\ncommand = [\"{name}\", {arguments}]\noutput = \"{output}\"\n"));
+    }
+    text.push_str(
+        "\n# Any server that speaks OpenAI chat completions.\n\
+         # [providers.mine]\n# wire = \"openai-chat\"\n# base_url = \"http://127.0.0.1:8080/v1\"\n\
+         # api_key_env = \"MINE_API_KEY\"\n",
+    );
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::inventory::{Agent, Endpoint};
+
+    fn agent(name: &str, found: bool) -> Agent {
+        Agent { name: name.to_owned(), program: found.then(|| name.into()), version: None, problem: None }
+    }
+
+    fn inventory(found: &[&str]) -> Inventory {
+        let endpoint = Endpoint {
+            name: "openai".to_owned(),
+            base_url: "https://api.openai.com/v1".to_owned(),
+            api_key_env: Some("OPENAI_API_KEY".to_owned()),
+            key_present: Some(found.contains(&"openai")),
+            listening: None,
+        };
+        let agents = |names: &[&str]| names.iter().map(|name| agent(name, found.contains(name))).collect();
+        Inventory::of(agents(&["claude", "codex"]), agents(&["gemini", "opencode"]), vec![endpoint])
+    }
+
+    fn load(text: &str) -> Config {
+        let dir = tempfile::tempdir().unwrap();
+        fs::replace(&dir.path().join(PROJECT_FILE), text.as_bytes()).unwrap();
+        Config::load(dir.path(), &Environment::default(), FileSettings::default()).unwrap()
+    }
+
+    #[test]
+    fn what_is_written_loads_and_names_what_was_found() {
+        assert_eq!(load(&contents(&inventory(&[]))).settings().panel, Vec::<String>::new());
+        let text = contents(&inventory(&["claude", "gemini", "opencode", "openai"]));
+        let config = load(&text);
+        assert_eq!(config.settings().panel, ["claude", "gemini", "opencode"]);
+        let environment = Environment::default();
+        let models = crate::config::Models::new(&config, &environment);
+        assert_eq!(models.resolve_all(&config.settings().panel).unwrap().len(), 3);
+        assert!(text.contains("# Also usable here, with a model's id: \"openai@MODEL\""), "{text}");
+    }
+
+    #[test]
+    fn every_setting_that_is_shown_as_a_comment_is_a_valid_one() {
+        let text = contents(&inventory(&[]));
+        // Lines that begin with `# [` or hold `key = ` are settings; all others are prose.
+        let uncommented: String = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("# "))
+            .filter(|line| line.starts_with('[') || line.split_once(" = ").is_some_and(|(key, _)| !key.contains(' ')))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let config = load(&uncommented);
+        assert_eq!(config.settings().jobs.unwrap().get(), 4);
+        assert_eq!(config.settings().models["careful"].temperature, Some(0.2));
+        assert_eq!(config.settings().providers["mine"].api_key_env.as_deref(), Some("MINE_API_KEY"));
+    }
+}
