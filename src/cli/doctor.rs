@@ -305,7 +305,13 @@ mod tests {
             check("codex", Finding::failed("not installed").hint("install it")),
         ]);
         assert!(!report.ready);
-        insta::assert_snapshot!(report.text(), @"");
+        insta::assert_snapshot!(report.text(), @r"
+        ok       sessions  writable
+        warning  claude    old
+        FAILED   codex     not installed
+                           hint: install it
+        not ready: codex
+        ");
         assert_eq!(Report::of(vec![check("a", Finding::warned("x"))]).summary, "ready: one warning above");
         assert_eq!(Report::of(vec![check("a", Finding::good("x"))]).summary, "ready: every check is good");
     }

@@ -226,7 +226,11 @@ mod tests {
             Error::usage("cannot read `a`").with_source(io::Error::other("gone")).hint("make it").hint("or not");
         printer.error(&error);
         printer.note("not when quiet");
-        insta::assert_snapshot!(messages.text(), @"");
+        insta::assert_snapshot!(messages.text(), @r"
+        error: cannot read `a`: gone
+          hint: make it
+          hint: or not
+        ");
         assert_eq!(data.text(), "");
     }
 

@@ -34,6 +34,7 @@ pub enum GitError {
 /// Git in one folder.
 #[derive(Debug, Clone)]
 pub struct Git {
+    program: PathBuf,
     folder: PathBuf,
     limit: Duration,
 }
@@ -42,7 +43,7 @@ impl Git {
     /// Asks about `folder`; each call may take up to `limit`.
     #[must_use]
     pub fn new(folder: &Path, limit: Duration) -> Self {
-        Self { folder: folder.to_owned(), limit }
+        Self { program: "git".into(), folder: folder.to_owned(), limit }
     }
 
     /// What `git --version` says.
@@ -80,7 +81,7 @@ impl Git {
     }
 
     async fn ask(&self, arguments: &[&OsStr]) -> Result<Output, GitError> {
-        let mut command = Command::new("git");
+        let mut command = Command::new(&self.program);
         command
             // A repository can name programs of its own for these.
             .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
@@ -165,8 +166,18 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_that_takes_too_long_is_given_up() {
-        let dir = repository();
-        let error = Git::new(dir.path(), Duration::ZERO).version().await.unwrap_err();
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let program = dir.path().join("git");
+        // Written by a child: a file that this process had open for writing could not be started while another test
+        // forks.
+        let script = "printf '#!/bin/sh\\nexec sleep 60\\n' > git";
+        assert!(
+            std::process::Command::new("sh").args(["-c", script]).current_dir(dir.path()).status().unwrap().success()
+        );
+        fs_err::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let git = Git { program, folder: dir.path().to_owned(), limit: Duration::from_millis(50) };
+        let error = git.version().await.unwrap_err();
         assert!(matches!(error, GitError::Deadline { .. }), "{error}");
     }
 }

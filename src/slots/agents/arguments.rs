@@ -27,13 +27,14 @@ pub(super) fn claude(model: Option<&str>, settings: &ModelSettings, call: &Call<
         Purpose::Judge => words(&["--tools", ""]),
     });
     if let Some(model) = model {
-        arguments.extend(words(&["--model", model]));
+        // In one word: a model called `--something` stays a value.
+        arguments.extend(words(&[&format!("--model={model}")]));
     }
     if let Some(effort) = &settings.reasoning_effort {
-        arguments.extend(words(&["--effort", effort]));
+        arguments.extend(words(&[&format!("--effort={effort}")]));
     }
     if let Some(system) = &settings.system {
-        arguments.extend(words(&["--append-system-prompt", system]));
+        arguments.extend(words(&[&format!("--append-system-prompt={system}")]));
     }
     arguments
 }
@@ -64,7 +65,7 @@ pub(super) fn codex(model: Option<&str>, settings: &ModelSettings, call: &Call<'
         arguments.extend(words(&["-c", &format!("developer_instructions={}", toml_string(system))]));
     }
     if let Some(model) = model {
-        arguments.extend(words(&["-m", model]));
+        arguments.extend(words(&[&format!("--model={model}")]));
     }
     arguments.extend(words(&["-"]));
     arguments

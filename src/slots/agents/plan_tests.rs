@@ -97,12 +97,9 @@ fn claude_answers_with_tools_that_only_read() {
     Read,Grep,Glob
     --allowedTools
     Read,Grep,Glob
-    --model
-    big
-    --effort
-    high
-    --append-system-prompt
-    be short; $(rm -rf /)
+    --model=big
+    --effort=high
+    --append-system-prompt=be short; $(rm -rf /)
     ");
 }
 
@@ -111,7 +108,7 @@ fn claude_judges_without_any_tool() {
     let environment = Environment::default();
     let call = Call { purpose: Purpose::Judge, ..call(&environment) };
     let argv = argv(&model(AgentKind::Claude, &["claude"], ModelSettings::default()), &call);
-    assert!(argv.contains("\n--tools\n\n--model\n"), "{argv}");
+    assert!(argv.contains("\n--tools\n\n--model=big"), "{argv}");
     assert!(!argv.contains("--allowedTools"), "{argv}");
 }
 
@@ -149,8 +146,7 @@ fn codex_reads_its_prompt_from_standard_input() {
     developer_instructions="""
     a "quoted"
     line"""
-    -m
-    big
+    --model=big
     -
     "#);
 }
@@ -271,11 +267,15 @@ fn a_missing_variable_and_a_long_system_prompt_are_refused() {
     assert!(matches!(error, PlanError::SystemTooLong(_)));
 }
 
-fn script(dir: &Path, text: &str) -> std::path::PathBuf {
-    use std::os::unix::fs::PermissionsExt;
-    let path = dir.join("prog");
-    crate::fs::replace(&path, text.as_bytes()).unwrap();
-    fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+/// A program, written by a child: a file that this process had open for writing could not be started while another test
+/// forks.
+fn script(dir: &Path, name: &str, text: &str) -> std::path::PathBuf {
+    let path = dir.join(name);
+    let written = std::process::Command::new("sh")
+        .args(["-c", "printf '%s' \"$2\" > \"$1\" && chmod 755 \"$1\"", "sh"])
+        .args([path.as_os_str(), text.as_ref()])
+        .status();
+    assert!(written.unwrap().success());
     path
 }
 
@@ -283,12 +283,12 @@ fn script(dir: &Path, text: &str) -> std::path::PathBuf {
 async fn a_version_is_the_first_line_and_a_silent_program_is_given_up() {
     let dir = tempfile::tempdir().unwrap();
     let environment = Environment::of_this_process();
-    let prog = script(dir.path(), "#!/bin/sh\nread x\nprintf '\\n1.2.3 \\033[1m(prog)\\nmore\\n'\n");
+    let prog = script(dir.path(), "a", "#!/bin/sh\nread x\nprintf '\\n1.2.3 \\033[1m(prog)\\nmore\\n'\n");
     let version = version_of(&prog, &environment, Duration::from_secs(20)).await.unwrap();
     assert_eq!(version, "1.2.3 [1m(prog)");
-    let prog = script(dir.path(), "#!/bin/sh\necho 1; exit 3\n");
+    let prog = script(dir.path(), "b", "#!/bin/sh\necho 1; exit 3\n");
     assert!(matches!(version_of(&prog, &environment, Duration::from_secs(20)).await, Err(VersionError::NoVersion(_))));
-    let prog = script(dir.path(), "#!/bin/sh\nexec sleep 60\n");
+    let prog = script(dir.path(), "c", "#!/bin/sh\nexec sleep 60\n");
     let started = std::time::Instant::now();
     let error = version_of(&prog, &environment, Duration::from_millis(200)).await.unwrap_err();
     assert!(matches!(error, VersionError::Deadline { .. }));
