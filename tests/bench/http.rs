@@ -36,7 +36,9 @@ pub(crate) fn rows(scale: f64) -> Vec<Row> {
     let world = World::new(&panel("bench@scripted", streams, "providers", "bench", &keys));
     let ours = median(RUNS, || {
         world.forget_sessions();
-        run(&mut world.team(&["run", "input.md"]))
+        let time = run(&mut world.team(&["run", "input.md"]));
+        world.check_answers(streams, EVENTS as u64);
+        time
     });
     vec![Row::ratio(format!("{streams} HTTP streams of 2 s / bare reqwest loop"), ours, other, 1.3)]
 }

@@ -11,6 +11,7 @@ const RUNS: usize = 51;
 pub(crate) fn rows(_scale: f64) -> Vec<Row> {
     let world = World::new(&panel("one", 100, "models", "one", &[("command", command(&["/bin/echo", "an answer"]))]));
     run(&mut world.team(&["run", "input.md"]));
+    world.check_answers(100, 1);
     let session = world.session();
     let nothing = median(RUNS, || run(&mut Command::new("/bin/true")));
     let version = median(RUNS, || run(&mut world.team(&["--version"])));

@@ -46,6 +46,16 @@ impl World {
         }
     }
 
+    /// Fails unless each of `count` slots left an answer of at least `bytes`: a run that did less is not measured.
+    pub(crate) fn check_answers(&self, count: usize, bytes: u64) {
+        let session = self.session();
+        let answers = std::fs::read_dir(&session).unwrap().map(Result::unwrap).filter(|entry| {
+            let name = entry.file_name();
+            name.to_string_lossy().starts_with("response-") && entry.metadata().unwrap().len() >= bytes
+        });
+        assert_eq!(answers.count(), count, "answers in {}", session.display());
+    }
+
     /// The only session.
     pub(crate) fn session(&self) -> PathBuf {
         let mut entries = std::fs::read_dir(self.path("ai-docs/sessions")).unwrap();
