@@ -8,7 +8,8 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use super::placeholder::{Naming, Placeholder};
 use crate::ids::SlotId;
 
-/// Words shorter than this are masked only as whole tokens: `o3`, but not in `foo3` or `o3-d`.
+/// Words shorter than this are masked only as whole tokens: `o3`, but not in `foo3` or `o3-d`; a single letter only in
+/// quotes.
 const SHORT: usize = 3;
 
 /// Everything that would name one slot.
@@ -149,6 +150,10 @@ impl Matcher {
 fn is_word(text: &str, from: usize, to: usize) -> bool {
     let before = text[..from].chars().next_back();
     let after = text[to..].chars().next();
+    if to - from == 1 {
+        // An alias of one letter is masked where a message quotes it, not wherever the letter stands.
+        return before == after && before.is_some_and(|c| matches!(c, '`' | '\'' | '"'));
+    }
     if to - from < SHORT {
         let apart = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '.' | '/'));
         // A full stop that ends the sentence is no part of the token.
@@ -243,6 +248,16 @@ mod tests {
     #[test]
     fn the_longest_of_a_slots_own_words_wins() {
         assert_eq!(mask().text_for(Some(ids()[0]), "claude:opus"), "[01.model]");
+    }
+
+    #[test]
+    fn a_single_letter_is_masked_in_quotes_only() {
+        let id = ids()[0];
+        let mask = Mask::new(vec![SlotNames { slot: id, model: strings(&["a"]), program: vec![], key: vec![] }]);
+        assert_eq!(
+            mask.text_for(Some(id), "model `a` wrote a file \"a\" (a)"),
+            "model `[01.model]` wrote a file \"[01.model]\" (a)"
+        );
     }
 
     #[test]
