@@ -22,3 +22,6 @@ pub use recompute::{recompute, to_json};
 pub use render::{Context, FailedSeat, Names, Seat, banner, render, summary};
 pub use statistics::{VoteCounts, krippendorff_alpha, wilson_interval};
 pub use tally::tally;
+
+#[cfg(test)]
+mod tests;

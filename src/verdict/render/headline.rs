@@ -49,11 +49,12 @@ pub(super) fn winner(verdict: &Verdict) -> Option<&AnswerResult> {
 
 /// How the winner stands against the next.
 pub(super) fn outcome(verdict: &Verdict, winner: &AnswerResult) -> String {
-    let mut text = format!("{} approve", share(winner));
+    let mut text = format!("approved in {}", share(winner));
     if let Some(next) = verdict.answers.iter().find(|answer| answer.rank.is_some_and(|rank| rank > 1)) {
         let equals = verdict.answers.iter().filter(|answer| answer.rank == next.rank).map(|answer| answer.id);
         let ids: Vec<SlotId> = equals.collect();
-        text.push_str(&format!(", next {} with {}", list(&ids), share(next)));
+        let (are, each) = if ids.len() == 1 { ("is", "") } else { ("are", " each") };
+        text.push_str(&format!("; next {are} {} with {:.0} %{each}", list(&ids), next.score.unwrap_or(0.0) * 100.0));
     }
     text
 }
@@ -72,12 +73,15 @@ pub(super) fn no_winner(verdict: &Verdict) -> String {
         (Some(NoWinner::NoAnswers), _) => "no answer is complete".to_owned(),
         (Some(NoWinner::OneAnswer), _) => "only one answer is complete, so there is nothing to compare".to_owned(),
         (Some(NoWinner::NotApproved), Some(answer)) if ids.len() == 1 => {
-            format!("answer {} is first, but only {} approve", answer.id, share(answer))
+            format!("answer {} is first, but approved in {} only", answer.id, share(answer))
         }
         (Some(NoWinner::NotApproved), Some(_)) => {
             format!("answers {} share the first rank, and none has more approvals than rejections", list(&ids))
         }
-        (Some(NoWinner::Tie), Some(_)) => format!("answers {} share the first rank", list(&ids)),
+        (Some(NoWinner::Tie), Some(answer)) => {
+            let score = answer.score.unwrap_or(0.0) * 100.0;
+            format!("answers {} share the first rank with {score:.0} % each", list(&ids))
+        }
         (Some(NoWinner::TooFewVotes), Some(answer)) if ids.len() == 1 => {
             let cast = answer.approvals + answer.rejections;
             format!("answer {} is first with {cast} valid vote, and {needed} are needed", answer.id)

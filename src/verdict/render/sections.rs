@@ -190,7 +190,7 @@ pub(super) fn missing(verdict: &Verdict, names: &Names, context: &Context) -> Op
             continue;
         }
         lines.push(format!(
-            "- Judge {} ({}) has no vote on answer {}: {}",
+            "- Judge {} ({}), answer {}: {}",
             missing.judge,
             names.judge(missing.judge),
             missing.answer,
@@ -243,7 +243,7 @@ pub(super) fn conditions(verdict: &Verdict, context: &Context) -> Option<String>
         format!("- Own answers: {rule}"),
         format!("- Isolation: {}", inline(&context.isolation, LONGEST_TEXT)),
     ];
-    lines.extend(context.notes.iter().map(|note| format!("- {}", inline_commands(note))));
+    lines.extend(context.notes.iter().map(|note| format!("- Note: {}", inline_commands(note))));
     Some(format!("## How it was made\n\n{}", lines.join("\n")))
 }
 

@@ -1,0 +1,227 @@
+//! The document, as people read it.
+
+use super::{id, round};
+use crate::ids::Sha256Hash;
+use crate::judging::{Note, NoteKind, SelfVote};
+use crate::session::slot::{Reason, SlotState};
+use crate::verdict::{Context, FailedSeat, Names, Seat, banner, render, summary, tally};
+
+fn names(count: usize) -> Names {
+    let name = |number: usize| (id(number), format!("model-{number}"));
+    Names { slots: (1..=count).map(name).collect(), judges: (1..=count).map(name).collect() }
+}
+
+fn context() -> Context {
+    Context {
+        session: "team-stats-20260209-143022-a3f2".to_owned(),
+        head: Some(Sha256Hash::of(b"head")),
+        failed: Vec::new(),
+        isolation: "namespaces (enforced)".to_owned(),
+        notes: Vec::new(),
+    }
+}
+
+#[test]
+fn a_whole_panel_with_a_winner() {
+    let verdict = tally(&round(&[".ar", "a.r", "ar."]));
+    insta::assert_snapshot!(render(&verdict, &names(3), &context()), @r"
+    # Verdict
+
+    **Answer 01 wins** (model-1): approved in 2 of 2 votes; next is 02 with 50 %.
+
+    ## Ranking
+
+    | Rank | Answer | Model | Approve | Reject | Abstain | Missing | Score | 95 % interval | Confidence |
+    | ---: | :--- | :--- | ---: | ---: | ---: | ---: | ---: | :--- | ---: |
+    | 1 | 01 | model-1 | 2 | 0 | 0 | 0 | 100 % | 34 to 100 % | 7.0 |
+    | 2 | 02 | model-2 | 1 | 1 | 0 | 0 | 50 % | 9 to 91 % | 7.0 |
+    | 3 | 03 | model-3 | 0 | 2 | 0 | 0 | 0 % | 0 to 66 % | 7.0 |
+
+    ## Who voted how
+
+    The number is the judge's confidence, 1 to 10; a dash is an answer that the judge was not shown.
+
+    | Judge | Model | 01 | 02 | 03 |
+    | :--- | :--- | :--- | :--- | :--- |
+    | 01 | model-1 | - | approve 7 | **reject** 7 |
+    | 02 | model-2 | approve 7 | - | **reject** 7 |
+    | 03 | model-3 | approve 7 | **reject** 7 | - |
+
+    ## Agreement
+
+    Krippendorff's alpha 0.44 (N = 6 votes on 3 answers). 1 is full agreement, 0 what chance would give.
+
+    Valid votes: 6 of 6 possible; 0 abstentions and 0 missing. An answer needs 2 valid votes to win.
+
+    ## Dissent
+
+    - Answer 02 (the votes are equal):
+      - judge 01 (model-1) approves: about 02
+      - judge 03 (model-3) rejects: about 02
+
+    ## Key issues
+
+    | Named | Issue | Answers | By judges |
+    | ---: | :--- | :--- | :--- |
+    | 3 | Too slow. | 02 and 03 | 01, 02 and 03 |
+
+    ## How it was made
+
+    - Panel: 3 of 3 answers complete, 3 of 3 judges complete
+    - Own answers: no judge saw an answer of its own model (`--self-vote model`)
+    - Isolation: namespaces (enforced)
+
+    ## How to verify
+
+    The event chain's head before this verdict: `9f2e6d33a3717ee826353a404ba4618d1aeeb6879ad7936bce8ed5f46814924d`
+
+    `team verify team-stats-20260209-143022-a3f2 --head 9f2e6d33a3717ee826353a404ba4618d1aeeb6879ad7936bce8ed5f46814924d` recomputes the chain, the hashes and the tally.
+    ");
+}
+
+#[test]
+fn a_partial_panel_without_a_winner() {
+    let mut votes = round(&[".a?.", "a.r.", "ar..", "!???."]);
+    votes.candidates[3].state = SlotState::Failed;
+    votes.self_vote = SelfVote::Slot;
+    votes.round = 2;
+    votes.judges[0].notes.push(Note {
+        kind: NoteKind::UnknownAlias,
+        answer: None,
+        text: Some("EXAMP1 | `x`".to_owned()),
+    });
+    let mut context = context();
+    context.failed.push(FailedSeat {
+        seat: Seat::Slot(id(4)),
+        state: SlotState::Failed,
+        reason: Some(Reason::RateLimited),
+        next_step: Reason::RateLimited.next_step().to_owned(),
+    });
+    context.notes.push("answer 02 was cut in the middle for judges: 12345 bytes left out".to_owned());
+    let verdict = tally(&votes);
+    insta::assert_snapshot!(render(&verdict, &names(4), &context), @r"
+    # Verdict of a partial panel, round 2
+
+    **Answer 01 wins** (model-1): approved in 2 of 2 votes; next is 02 with 50 %.
+
+    > **Partial panel: 1 of 4 slots missing (slot 04), 1 of 4 judges missing (judge 04).** What finishes tends to be the faster models, so a partial panel is biased, not only smaller.
+
+    ## Ranking
+
+    | Rank | Answer | Model | Approve | Reject | Abstain | Missing | Score | 95 % interval | Confidence |
+    | ---: | :--- | :--- | ---: | ---: | ---: | ---: | ---: | :--- | ---: |
+    | 1 | 01 | model-1 | 2 | 0 | 0 | 1 | 100 % | 34 to 100 % | 7.0 |
+    | 2 | 02 | model-2 | 1 | 1 | 0 | 1 | 50 % | 9 to 91 % | 7.0 |
+    | 3 | 03 | model-3 | 0 | 1 | 0 | 2 | 0 % | 0 to 79 % | 7.0 |
+
+    ## Who voted how
+
+    The number is the judge's confidence, 1 to 10; a dash is an answer that the judge was not shown.
+
+    | Judge | Model | 01 | 02 | 03 |
+    | :--- | :--- | :--- | :--- | :--- |
+    | 01 | model-1 | - | approve 7 | missing |
+    | 02 | model-2 | approve 7 | - | **reject** 7 |
+    | 03 | model-3 | approve 7 | **reject** 7 | - |
+    | 04 | model-4 | missing | missing | missing |
+
+    ## Agreement
+
+    Krippendorff's alpha 0.00 (N = 4 votes on 2 answers). 1 is full agreement, 0 what chance would give.
+
+    Valid votes: 5 of 9 possible; 0 abstentions and 4 missing. An answer needs 2 valid votes to win.
+
+    ## Dissent
+
+    - Answer 02 (the votes are equal):
+      - judge 01 (model-1) approves: about 02
+      - judge 03 (model-3) rejects: about 02
+
+    ## Key issues
+
+    | Named | Issue | Answers | By judges |
+    | ---: | :--- | :--- | :--- |
+    | 2 | Too slow. | 02 and 03 | 02 and 03 |
+
+    ## Missing and noted
+
+    - Slot 04 (model-4) is FAILED, `rate_limited`. Next: wait, or lower `--jobs` or the provider's `max_concurrent`
+    - Judge 04 (model-4) is FAILED
+    - Judge 01 (model-1), answer 03: no vote on this answer
+    - Judge 01: a ballot under an unknown name was ignored: EXAMP1 \| \`x\`
+
+    ## How it was made
+
+    - Panel: 3 of 4 answers complete, 3 of 4 judges complete
+    - Own answers: each judge saw all answers but that of its own seat (`--self-vote slot`)
+    - Isolation: namespaces (enforced)
+    - Note: answer 02 was cut in the middle for judges: 12345 bytes left out
+
+    ## How to verify
+
+    The event chain's head before this verdict: `9f2e6d33a3717ee826353a404ba4618d1aeeb6879ad7936bce8ed5f46814924d`
+
+    `team verify team-stats-20260209-143022-a3f2 --head 9f2e6d33a3717ee826353a404ba4618d1aeeb6879ad7936bce8ed5f46814924d` recomputes the chain, the hashes and the tally.
+    ");
+    insta::assert_snapshot!(summary(&verdict, &names(4)), @"answer 01 (model-1) wins: approved in 2 of 2 votes; next is 02 with 50 % [partial panel: 1 of 4 slots missing (slot 04), 1 of 4 judges missing (judge 04)]");
+}
+
+#[test]
+fn no_votes_at_all_is_said_as_such() {
+    let verdict = tally(&round(&["!??", "??"]));
+    let text = render(&verdict, &names(2), &context());
+    assert!(text.starts_with("# No decision (partial panel)\n\n**Nobody wins**: there is no valid vote.\n"), "{text}");
+    assert!(text.contains("| no votes | - | - |"), "{text}");
+    assert!(text.contains("no answer has two valid votes"), "{text}");
+}
+
+#[test]
+fn the_line_for_a_terminal_names_the_winner() {
+    let verdict = tally(&round(&[".ar", "a.r", "ar."]));
+    assert_eq!(banner(&verdict), None);
+    insta::assert_snapshot!(summary(&verdict, &names(3)), @"answer 01 (model-1) wins: approved in 2 of 2 votes; next is 02 with 50 %");
+}
+
+#[test]
+fn hostile_words_and_names_change_neither_table_nor_terminal() {
+    let mut votes = round(&["ar", "ar", "aa"]);
+    let hostile =
+        "x | y |\n# Verdict\n\n| 1 | 02 |\u{1b}[2J<img src=x onerror=alert(1)>\u{202e}![a](http://b) `c` \u{85}";
+    for judge in &mut votes.judges {
+        for vote in &mut judge.votes {
+            vote.summary = hostile.to_owned();
+            vote.key_issues = vec![hostile.to_owned()];
+        }
+        judge.notes.push(Note { kind: NoteKind::UnknownAlias, answer: Some(id(1)), text: Some(hostile.to_owned()) });
+    }
+    let mut names = names(3);
+    names.slots.insert(id(1), hostile.to_owned());
+    names.judges.insert(id(1), hostile.to_owned());
+    let mut context = context();
+    context.isolation = hostile.to_owned();
+    context.notes.push(format!("dropped `{hostile}`"));
+    context.session = "x; rm -rf ~".to_owned();
+    context.failed.push(FailedSeat {
+        seat: Seat::Judge(id(1)),
+        state: SlotState::Failed,
+        reason: None,
+        next_step: hostile.to_owned(),
+    });
+    let verdict = tally(&votes);
+    let text = render(&verdict, &names, &context);
+    assert!(!text.contains(|c: char| c.is_control() && c != '\n' || c == '\u{202e}'), "{text}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("# ")).count(), 1);
+    // Outside of code, no markup of theirs is left.
+    let plain: String = text.split('`').step_by(2).collect();
+    assert!(!plain.replace("\\<", "").contains("<img"), "{plain}");
+    assert!(!text.contains("rm -rf"), "{text}");
+    // Every row of a table has as many cells as its header.
+    let cells = |line: &str| line.replace("\\|", "").matches('|').count();
+    for table in text.split("\n\n").filter(|part| part.starts_with("| ")) {
+        let mut rows = table.lines();
+        let header = cells(rows.next().unwrap());
+        assert!(rows.all(|row| cells(row) == header), "{table}");
+    }
+    let line = summary(&verdict, &names);
+    assert!(!line.contains(|c: char| c.is_control() || c == '\u{202e}'), "{line}");
+}
