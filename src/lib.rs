@@ -5,7 +5,7 @@
 //!
 //! | Layer | Module | Owns |
 //! | --- | --- | --- |
-//! | 0 | [`error`] [`ids`] [`fs`] [`git`] [`secrets`] [`prompts`] | errors with kind, exit code and hints; newtypes; the only file writers; the only git calls; redaction; embedded templates |
+//! | 0 | [`error`] [`ids`] [`fs`] [`git`] [`secrets`] [`prompts`] [`model`] | errors with kind, exit code and hints; newtypes; the only file writers; the only git calls; redaction; embedded templates; what a resolved model is |
 //! | 1 | [`config`] [`session`] | layered settings and model resolution; the folder: layout, manifest, events, status, meta, lock |
 //! | 2 | [`slots`] [`capture`] [`isolation`] | what can answer; bytes to answers; what a process may see |
 //! | 3 | [`runner`] | N slots at once: dispatcher, executor, limits, signals, processes |
@@ -28,6 +28,7 @@ pub mod error;
 pub mod fs;
 pub mod git;
 pub mod ids;
+pub mod model;
 pub mod prompts;
 pub mod secrets;
 

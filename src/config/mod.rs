@@ -19,7 +19,6 @@ mod imported;
 mod layer;
 mod literal_secret;
 mod load;
-mod model;
 mod naming;
 mod nearest;
 mod places;
@@ -31,6 +30,9 @@ mod resolve_tests;
 mod variables;
 mod variables_layer;
 
+pub use crate::model::{
+    AgentKind, ModelIdentity, ModelSettings, OutputFormat, PromptVia, Provider, ResolvedModel, Target, Wire,
+};
 pub use builtin::{AGENTS, LOCAL_MODEL, is_known_provider};
 pub use duration::{DurationError, Limit, format_duration, parse_duration};
 pub use environment::Environment;
@@ -38,9 +40,6 @@ pub use file::{FileSettings, ModelEntry, Price, ProviderEntry, SelfVote};
 pub use layer::Origin;
 pub use literal_secret::names_a_secret;
 pub use load::{Config, EffectiveValue, Settings};
-pub use model::{
-    AgentKind, ModelIdentity, ModelSettings, OutputFormat, PromptVia, Provider, ResolvedModel, Target, Wire,
-};
 pub use naming::NamingWords;
 pub use nearest::nearest;
 pub use places::PROJECT_FILE;

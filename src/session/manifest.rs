@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::SessionError;
 use super::read;
-use crate::config::ResolvedModel;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
+use crate::model::ResolvedModel;
 
 /// Who is who in a panel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

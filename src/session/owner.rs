@@ -14,9 +14,9 @@ use super::layout::{Layout, Round};
 use super::meta::{Artifact, EventsSeal, Meta, Phase, SessionKind, SessionState};
 use super::panel::{NewPanel, PanelFolder};
 use super::slot::SlotState;
-use crate::config::ResolvedModel;
 use crate::fs::{self, OwnerLock};
 use crate::ids::{FormatVersion, Sha256Hash, slug};
+use crate::model::ResolvedModel;
 
 /// How long an acting command waits for a session's lock.
 const LOCK_PATIENCE: Duration = Duration::from_secs(1);

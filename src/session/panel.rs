@@ -15,9 +15,9 @@ use super::layout::Layout;
 use super::manifest::Manifest;
 use super::meta::{Phase, SessionKind};
 use super::status::Status;
-use crate::config::ResolvedModel;
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
+use crate::model::ResolvedModel;
 
 /// What a new panel's folder is made from.
 #[derive(Debug)]

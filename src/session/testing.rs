@@ -1,6 +1,6 @@
 //! Models for unit tests.
 
-use crate::config::{ModelIdentity, ModelSettings, OutputFormat, ResolvedModel, Target};
+use crate::model::{ModelIdentity, ModelSettings, OutputFormat, ResolvedModel, Target};
 
 /// A model of this name that nothing asks.
 pub(crate) fn model(name: &str) -> ResolvedModel {

@@ -98,10 +98,8 @@ async fn the_local_model_installs_once_answers_in_a_stream_and_keeps_to_a_schema
     let (_, end) = ask(&server, "wrong", "Hello", None, 60).await;
     assert_eq!(end.error.map(|error| error.reason), Some(Reason::Auth));
 
-    let both = tokio::join!(
-        ask(&server, &key, "Name a colour.", None, 40),
-        ask(&server, &key, "Name an animal.", None, 40),
-    );
+    let both =
+        tokio::join!(ask(&server, &key, "Name a colour.", None, 40), ask(&server, &key, "Name an animal.", None, 40),);
     assert_eq!((both.0.1.error, both.1.1.error), (None, None));
 
     server.stop().await;

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 use super::{id, round};
-use crate::judging::{SelfVote, VoteVerdict, Votes};
+use crate::config::SelfVote;
+use crate::judging::{VoteVerdict, Votes};
 use crate::session::slot::SlotState;
 use crate::verdict::{Decision, NoWinner, Verdict, recompute, tally, to_json};
 

@@ -5,8 +5,9 @@ mod rendering;
 
 use std::collections::BTreeMap;
 
+use crate::config::SelfVote;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
-use crate::judging::{Candidate, CastVote, JudgeVotes, Missing, MissingReason, Panel, SelfVote, VoteVerdict, Votes};
+use crate::judging::{Candidate, CastVote, JudgeVotes, Missing, MissingReason, Panel, VoteVerdict, Votes};
 use crate::session::slot::SlotState;
 
 pub(super) fn id(number: usize) -> SlotId {

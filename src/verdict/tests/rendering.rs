@@ -1,8 +1,9 @@
 //! The document, as people read it.
 
 use super::{id, round};
+use crate::config::SelfVote;
 use crate::ids::Sha256Hash;
-use crate::judging::{Note, NoteKind, SelfVote};
+use crate::judging::{Note, NoteKind};
 use crate::session::slot::{Reason, SlotState};
 use crate::verdict::{Context, FailedSeat, Names, Seat, banner, render, summary, tally};
 
