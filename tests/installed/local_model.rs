@@ -1,4 +1,5 @@
 //! The managed local model for real: installed into an empty cache, started, asked, stopped.
+#![allow(clippy::unwrap_used, reason = "a test ends where it fails")]
 
 use std::io;
 use std::sync::Arc;
