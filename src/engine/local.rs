@@ -9,9 +9,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::runner::Control;
 use crate::slots::local::{self, LocalServer, Progress};
 
-/// The most requests that one server answers at once; more wait their turn at it.
-const MOST_PARALLEL: usize = 4;
-
 /// Starts the local model's server if one of `models` is it. `progress` is told what is fetched and where it is kept.
 pub async fn local_server(
     models: &[&ResolvedModel],
@@ -25,7 +22,7 @@ pub async fn local_server(
     let stop = CancellationToken::new();
     let starting = async {
         let model = local::provision(&local::cache_dir()?, progress, &stop).await?;
-        LocalServer::start(&model, seats.min(MOST_PARALLEL), &stop).await
+        LocalServer::start(&model, seats.min(local::PARALLEL), &stop).await
     };
     match control.or_stop(starting).await {
         Some(Ok(server)) => Ok(Some(Arc::new(server))),

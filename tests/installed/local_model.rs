@@ -1,4 +1,5 @@
 //! The managed local model for real: installed into an empty cache, started, asked, stopped.
+#![allow(clippy::unwrap_used, reason = "a test ends where it fails")]
 
 use std::io;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 use team::config::ModelSettings;
 use team::session::slot::{Activity, Output, Reason, StopReason, StreamEnd};
 use team::slots::http::{Client, JsonSchema, Request};
-use team::slots::local::{LocalModel, LocalServer, MODEL_ID, Progress, provision};
+use team::slots::local::{LocalModel, LocalServer, MODEL_ID, PARALLEL, Progress, provision};
 use tokio_util::sync::CancellationToken;
 
 #[derive(Default)]
@@ -63,7 +64,7 @@ async fn the_local_model_installs_once_answers_in_a_stream_and_keeps_to_a_schema
     let (again, seen) = install(cache.path()).await;
     assert_eq!((&again, seen), (&model, Vec::new()), "the second time there is nothing to do");
 
-    let server = Arc::new(LocalServer::start(&model, 4, &CancellationToken::new()).await.unwrap());
+    let server = Arc::new(LocalServer::start(&model, PARALLEL, &CancellationToken::new()).await.unwrap());
     let key = server.key().to_owned();
 
     let (answer, end) = ask(&server, &key, "What is the capital of France?", None, 60).await;

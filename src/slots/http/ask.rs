@@ -1,5 +1,6 @@
 //! One question to a model: its turn, its request, its retries.
 
+use std::fmt;
 use std::io;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::address::endpoint;
 use super::client::Client;
 use super::failure::{Stated, transport};
+use super::prompt_check::cut_prompt;
 use super::retry::{asks_to_wait, is_transient, retry_after, whole_seconds};
 use super::stream::{Attempt, NotBegun, read};
 use super::wire::{Adapter, adapter, without_refused_field};
@@ -32,7 +34,7 @@ pub struct JsonSchema {
 }
 
 /// What is asked of whom.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Request<'a> {
     /// The endpoint. Header values of the form `${VAR}` are taken from the environment when the request is made.
     pub provider: &'a Provider,
@@ -48,6 +50,17 @@ pub struct Request<'a> {
     pub schema: Option<&'a JsonSchema>,
     /// How often it is asked again while nothing of an answer has come.
     pub retries: u32,
+}
+
+impl fmt::Debug for Request<'_> {
+    /// Without the key and the text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("provider", &self.provider.name)
+            .field("model", &self.model)
+            .field("retries", &self.retries)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Client {
@@ -91,6 +104,8 @@ impl Client {
             let failure = match call.attempt(&body, out, stop).await? {
                 Attempt::Ended(mut end) => {
                     end.dropped_settings = dropped;
+                    let texts = [request.settings.system.as_deref(), Some(request.prompt)];
+                    end.error = end.error.or_else(|| cut_prompt(texts, end.usage));
                     return Ok(end);
                 }
                 Attempt::NotBegun(failure) => failure,

@@ -9,6 +9,7 @@ mod address;
 mod ask;
 mod client;
 mod failure;
+mod prompt_check;
 mod retry;
 mod sse;
 mod stream;

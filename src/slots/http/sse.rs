@@ -172,6 +172,8 @@ mod tests {
     fn comments_unknown_fields_and_a_byte_order_mark_are_skipped() {
         let text = "\u{feff}: hello\n\n: again\ndata:x\nid: 4\nretry: 10\nwhat: no\n\n";
         assert_eq!(read(&[text.as_bytes()]), [event("", "x")]);
+        let marked = "\u{feff}data: first\n\n".as_bytes();
+        assert_eq!(read(&[&marked[..1], &marked[1..2], &marked[2..]]), [event("", "first")]);
     }
 
     #[test]

@@ -54,10 +54,12 @@ pub(super) async fn read(
 ) -> io::Result<Attempt> {
     let mut reading = Reading::new(decoder);
     let mut drained = None;
+    // One registration for the whole answer: all slots share the token, and a chunk may hold a single word.
+    let mut stopped = std::pin::pin!(stop.cancelled());
     loop {
         let chunk = tokio::select! {
             biased;
-            () = stop.cancelled() => return Ok(Attempt::Ended(reading.cancelled())),
+            () = &mut stopped => return Ok(Attempt::Ended(reading.cancelled())),
             chunk = response.chunk() => chunk,
             () = tokio::time::sleep_until(drained.unwrap_or_else(Instant::now)), if drained.is_some() => Ok(None),
         };

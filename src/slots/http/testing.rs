@@ -152,9 +152,9 @@ impl Recorder {
         std::str::from_utf8(&self.text).unwrap()
     }
 
-    fn tell(&self, news: String) {
+    fn tell(&self, news: impl ToString) {
         if let Some(sender) = &self.news {
-            sender.send(news).ok();
+            sender.send(news.to_string()).ok();
         }
     }
 }
@@ -165,12 +165,12 @@ impl Output for Recorder {
             return Err(io::Error::new(io::ErrorKind::StorageFull, "no space"));
         }
         self.text.extend_from_slice(piece);
-        self.tell("text".to_owned());
+        self.tell("text");
         Ok(())
     }
 
     fn activity(&mut self, activity: Activity) {
-        self.tell(activity.to_string());
+        self.tell(&activity);
         self.activities.push(activity);
     }
 

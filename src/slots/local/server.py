@@ -34,6 +34,8 @@ params.n_parallel = settings["parallel"]
 params.n_ctx = settings["context"] * settings["parallel"]
 params.cpuparams.n_threads = settings["threads"]
 params.verbosity = 0
+# The first real request warms it up as well, and the start is twice as quick.
+params.warmup = False
 # What others ask is nobody's business: no list of running prompts, no page, no store of old ones.
 params.endpoint_slots = False
 params.ui = False

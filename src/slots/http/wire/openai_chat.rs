@@ -1,9 +1,11 @@
 //! `openai-chat`: chat completions, as OpenAI defined them and as many servers answer them.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue, InvalidHeaderValue};
 use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value, json};
 
 use super::{Adapter, Decoder, Malformed, Piece};
@@ -124,13 +126,53 @@ struct Delta<'a> {
 }
 
 /// Text, or typed parts of which only those of type `text` are the answer.
-#[derive(Deserialize)]
-#[serde(untagged)]
 enum Content<'a> {
-    #[serde(borrow)]
     Text(Cow<'a, str>),
     Parts(Vec<Part>),
-    Other(serde::de::IgnoredAny),
+    /// Something else, which is no text.
+    Other,
+}
+
+/// By hand: a derived untagged enum would copy every piece of text once more.
+impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AnyShape;
+
+        impl<'de> Visitor<'de> for AnyShape {
+            type Value = Content<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("text or a list of parts")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Content::Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Content::Text(Cow::Owned(text.to_owned())))
+            }
+
+            fn visit_unit<E>(self) -> Result<Self::Value, E> {
+                Ok(Content::Other)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut parts = Vec::new();
+                while let Some(part) = list.next_element()? {
+                    parts.push(part);
+                }
+                Ok(Content::Parts(parts))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Content::Other)
+            }
+        }
+
+        deserializer.deserialize_any(AnyShape)
+    }
 }
 
 #[derive(Deserialize)]
@@ -146,7 +188,7 @@ impl Content<'_> {
         match self {
             Self::Text(text) => text.is_empty(),
             Self::Parts(parts) => parts.is_empty(),
-            Self::Other(_) => true,
+            Self::Other => true,
         }
     }
 }

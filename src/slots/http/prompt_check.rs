@@ -1,0 +1,41 @@
+//! Whether the server read the whole prompt. Some cut a long one to their context without a word.
+
+use crate::session::slot::{Reason, TypedError, Usage};
+
+/// Below this a chat template or a short context blurs the count.
+const LEAST_WORDS: u64 = 1000;
+
+/// The error of a prompt that was cut, by the tokens that the server itself counted.
+///
+/// A word is at least one token to the tokenizers in use, so half as many tokens as words cannot be the whole
+/// prompt. Tokens that were not reported, or as 0, say nothing; nor do prompts in scripts without spaces.
+pub(super) fn cut_prompt(texts: [Option<&str>; 2], usage: Option<Usage>) -> Option<TypedError> {
+    let usage = usage?;
+    // Some count cached tokens apart.
+    let tokens = usage.input_tokens.filter(|tokens| *tokens > 0)? + usage.cached_input_tokens.unwrap_or(0);
+    let words: u64 = texts.iter().flatten().map(|text| text.split_whitespace().count() as u64).sum();
+    (words >= LEAST_WORDS && tokens < words / 2).then(|| {
+        let detail = format!("the server counted {tokens} tokens in a prompt of {words} words: it cut the prompt");
+        TypedError::new(Reason::PromptNotRead, detail)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(words: usize, input: Option<u64>, cached: Option<u64>) -> bool {
+        let usage = Usage { input_tokens: input, cached_input_tokens: cached, ..Usage::default() };
+        cut_prompt([None, Some(&"word ".repeat(words))], Some(usage)).is_some()
+    }
+
+    #[test]
+    fn a_prompt_with_far_fewer_tokens_than_words_was_cut() {
+        assert!(check(20_000, Some(4096), None));
+        assert!(!check(20_000, Some(20_031), None));
+        assert!(!check(20_000, Some(31), Some(20_000)));
+        assert!(!check(500, Some(12), None), "too short to tell");
+        assert!(!check(20_000, Some(0), None) && !check(20_000, None, None), "not reported");
+        assert!(cut_prompt([None, Some("x")], None).is_none());
+    }
+}

@@ -1,0 +1,5 @@
+//! What a slot gets from a provider that behaves, misbehaves, or is not there.
+
+mod answers;
+mod failures;
+mod question;
