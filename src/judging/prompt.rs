@@ -139,13 +139,17 @@ impl<'a> JudgePrompts<'a> {
         // Task and answers never pass through the template engine: marks that nobody can guess hold their places.
         let mark = |place: &str| format!("\u{1}{nonce} {place}\u{1}");
         let (task, answers) = (mark("task"), mark("answers"));
-        let text = self.prompts.render(
+        let mut text = self.prompts.render(
             PromptName::Judge,
             context! {
                 count => count, nonce => nonce, aliases => aliases, ballot_format => ballot_format.trim_end(),
                 task => task.as_str(), answers => answers.as_str(),
             },
         )?;
+        // The template engine drops the last line feed.
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
         let find = |mark: &str, name: &'static str, place: Place| {
             let found: Vec<usize> = text.match_indices(mark).map(|(start, _)| start).collect();
             match found[..] {

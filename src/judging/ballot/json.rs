@@ -6,14 +6,24 @@ use super::Entry;
 use super::field::issue;
 
 /// The ballots in `text`; `None` when it is not JSON with ballots.
+///
+/// `votes` is an object by name, as the schema has it, or an array of votes that each have a `response`.
 pub(super) fn entries(text: &str) -> Option<Vec<Entry>> {
     let value: Value = serde_json::from_str(text).ok()?;
     let votes = match &value {
-        Value::Object(object) => object.get("votes").and_then(Value::as_array)?,
-        Value::Array(votes) => votes,
-        _ => return None,
+        Value::Object(object) => object.get("votes")?,
+        other => other,
     };
-    Some(votes.iter().filter_map(Value::as_object).map(entry).collect())
+    match votes {
+        Value::Object(votes) => Some(
+            votes
+                .iter()
+                .filter_map(|(name, vote)| Some(Entry { response: Some(name.clone()), ..entry(vote.as_object()?) }))
+                .collect(),
+        ),
+        Value::Array(votes) => Some(votes.iter().filter_map(Value::as_object).map(entry).collect()),
+        _ => None,
+    }
 }
 
 fn entry(vote: &Map<String, Value>) -> Entry {

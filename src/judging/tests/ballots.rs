@@ -55,6 +55,7 @@ use VoteVerdict::{Abstain, Approve, Reject};
 #[case::name_within_a_longer_word("```vote\nRESPONSE: X@A\nVERDICT: APPROVE\n```", [Err(NoBallot), Err(NoBallot)])]
 #[case::ordinary_fences_are_code("```rust\nfn vote() {}\n```\n```vote\nRESPONSE: @A\nVERDICT: APPROVE\n```", [Ok(Approve), Err(NotVoted)])]
 #[case::json("{\"votes\": [{\"response\": \"@A\", \"verdict\": \"APPROVE\", \"confidence\": 12, \"summary\": \"s\", \"key_issues\": [\"k\"]}, {\"response\": \"@B\", \"verdict\": \"reject\"}]}", [Ok(Approve), Ok(Reject)])]
+#[case::json_by_name("{\"votes\": {\"@A\": {\"verdict\": \"APPROVE\"}, \"@B\": {\"verdict\": \"reject\"}, \"EXAMP1\": {\"verdict\": \"APPROVE\"}}}", [Ok(Approve), Ok(Reject)])]
 #[case::json_in_a_fence("Here:\n```json\n{\"votes\": [{\"response\": \"@A\", \"verdict\": \"ABSTAIN\"}]}\n```", [Ok(Abstain), Err(NotVoted)])]
 #[case::json_that_contradicts_a_block("```vote\nRESPONSE: @A\nVERDICT: APPROVE\n```\n```json\n{\"votes\": [{\"response\": \"@A\", \"verdict\": \"REJECT\"}]}\n```", [Err(Contradiction), Err(NotVoted)])]
 #[case::json_cut_off("{\"votes\": [{\"response\": \"@A\", \"verdict\": \"APPROVE\"}, {\"resp", [Err(NoBallot), Err(NoBallot)])]

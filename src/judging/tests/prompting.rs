@@ -40,15 +40,16 @@ fn each_answer_is_introduced_by_its_alias_and_fenced_with_the_nonce() {
 fn the_json_form_asks_for_the_names_of_the_schema() {
     let assignment = assignment(2, 2);
     let prompt = written("T", &[(id(1), "a"), (id(2), "b")], &assignment, BallotForm::Json);
-    assert!(!prompt.contains("```vote") && prompt.contains("{\"votes\": ["));
+    assert!(!prompt.contains("```vote") && prompt.contains("{\"votes\": {"));
     let schema = crate::judging::schema(&assignment);
-    let entry = &schema["properties"]["votes"]["items"]["properties"];
-    for name in entry.as_object().unwrap().keys() {
-        assert!(prompt.contains(&format!("\"{name}\":")), "{name}");
-    }
+    let votes = &schema["properties"]["votes"];
     let aliases: Vec<&str> = assignment.shown.iter().map(|(_, alias)| alias.as_str()).collect();
-    assert_eq!(entry["response"]["enum"], serde_json::json!(aliases));
-    assert_eq!(schema["properties"]["votes"]["maxItems"], 2);
+    assert_eq!(votes["required"], serde_json::json!(aliases), "each name exactly once");
+    for alias in aliases {
+        for name in votes["properties"][alias]["properties"].as_object().unwrap().keys() {
+            assert!(prompt.contains(&format!("\"{name}\":")), "{name}");
+        }
+    }
 }
 
 #[test]
