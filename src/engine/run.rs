@@ -111,13 +111,9 @@ pub async fn judge<R: CryptoRng>(
 ) -> Result<Outcome> {
     let Context { services, control, observer, announce } = context;
     let mut session = Session::open(layout)?;
-    let state = session.panel().status().state;
-    if state.is_active() {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            format!("session `{}` was interrupted; its slots are not all accounted for", session.id()),
-        )
-        .hint("run it again; judging an unfinished panel would favour the fast"));
+    if let Some((slot, _)) = session.panel().status().models.iter().find(|(_, entry)| !entry.state.is_terminal()) {
+        let why = format!("session `{}` was interrupted: slot {slot} has not ended", session.id());
+        return Err(Error::usage(why).hint("run it again; judging an unfinished panel would favour the fast"));
     }
     if session.panel().status().count(SlotState::Completed) < 2 {
         let why = format!(
