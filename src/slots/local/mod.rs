@@ -17,4 +17,4 @@ mod tests;
 
 pub use error::LocalError;
 pub use install::{LocalModel, PACKAGES, Package, Progress, cache_dir, is_installed, provision};
-pub use server::{CONTEXT_TOKENS, LocalServer, MODEL_ID, PARALLEL};
+pub use server::{LocalServer, PARALLEL};
