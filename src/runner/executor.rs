@@ -14,7 +14,7 @@ use super::drive::{Driven, Halt, drive};
 use super::job::{Checks, Shared, SlotJob};
 use super::limits::{StoppedTime, at_limit};
 use super::live::LiveCell;
-use super::sink::AttemptSink;
+use super::sink::{AttemptSink, shown};
 use crate::capture::{Pattern, background_ceiling};
 use crate::config::Target;
 use crate::ids::SlotId;
@@ -68,7 +68,7 @@ async fn execute(attempt: Attempt) -> SlotEnd {
     let mut sink = match AttemptSink::open(&attempt) {
         Ok(sink) => sink,
         Err(error) => {
-            let detail = attempt.shared.scrub.text_for(Some(slot), &error.to_string());
+            let detail = shown(&attempt.shared.scrub, slot, &error.to_string());
             return failed(attempt.number, Reason::IoError, detail);
         }
     };
@@ -180,7 +180,7 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
     }
     let scrub = |text: &str| shared.scrub.text_for(Some(slot), text);
     let error = outcome.reason.map(|reason| {
-        let detail = scrub(&outcome.detail);
+        let detail = shown(&shared.scrub, slot, &outcome.detail);
         let stderr = sink.log.kept().snippet(SNIPPET);
         let stdout = sink.printed.snippet(SNIPPET, &scrub);
         let diagnosis = format!("{}: {detail}\n{}", reason.as_str(), reason.next_step());

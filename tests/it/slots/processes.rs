@@ -40,22 +40,29 @@ fn write_agent(env: &TestEnv, steps: &[String]) {
 
 #[test]
 fn a_slot_that_a_limit_ended_leaves_no_process_and_stops_no_other_slot() {
-    for isolation in ISOLATIONS {
-        for (limit, expected) in [("--timeout", "TIMEOUT/timeout"), ("--idle-timeout", "TIMEOUT/idle_timeout")] {
-            let env = env_for(isolation);
-            write_agent(&env, &stubborn(&env));
-            let (code, _, session) = run(&env, &["-m", "stubborn,other", limit, "3s", "two words"]);
-            let left = env.processes();
-            assert!(left.is_empty(), "{isolation:?} {limit}: {left:?}");
-            assert!(env.path("escapee").exists() && env.path("tool").exists());
-            let id = session.id_of("stubborn");
-            assert_eq!((code, reason(&session, &id).as_str()), (Some(0), expected), "{isolation:?}");
-            let detail = session.slot(&id)["error"]["detail"].as_str().unwrap().to_owned();
-            assert!(detail.contains("5 bytes of text until then"), "{detail}");
-            assert_eq!(session.text(&format!("errors/{id}.partial.md")), "half\n");
-            assert_eq!(session.slot(&session.id_of("other"))["state"], "COMPLETED");
+    // At the same time, for each takes the limit and the grace after it.
+    std::thread::scope(|scope| {
+        for isolation in ISOLATIONS {
+            for (limit, expected) in [("--timeout", "TIMEOUT/timeout"), ("--idle-timeout", "TIMEOUT/idle_timeout")] {
+                scope.spawn(move || ended_by(isolation, limit, expected));
+            }
         }
-    }
+    });
+}
+
+fn ended_by(isolation: Option<&str>, limit: &str, expected: &str) {
+    let env = env_for(isolation);
+    write_agent(&env, &stubborn(&env));
+    let (code, _, session) = run(&env, &["-m", "stubborn,other", limit, "3s", "two words"]);
+    let left = env.processes();
+    assert!(left.is_empty(), "{isolation:?} {limit}: {left:?}");
+    assert!(env.path("escapee").exists() && env.path("tool").exists());
+    let id = session.id_of("stubborn");
+    assert_eq!((code, reason(&session, &id).as_str()), (Some(0), expected), "{isolation:?}");
+    let detail = session.slot(&id)["error"]["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains("5 bytes of text until then"), "{detail}");
+    assert_eq!(session.text(&format!("errors/{id}.partial.md")), "half\n");
+    assert_eq!(session.slot(&session.id_of("other"))["state"], "COMPLETED");
 }
 
 #[test]

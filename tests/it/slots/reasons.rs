@@ -3,7 +3,7 @@
 use toml::Value;
 
 use super::{reason, run};
-use crate::support::{Session, TeamToml, TestEnv};
+use crate::support::{Session, TeamToml, TestEnv, wait_until};
 
 const CLAUDE: (&str, &str) = ("output", "claude-stream-json");
 
@@ -142,30 +142,69 @@ fn a_flood_of_standard_error_is_cut_in_the_log_and_never_in_the_way() {
 }
 
 #[test]
-fn every_failed_slot_says_what_to_do_next_and_no_other_slot_hears_of_it() {
+fn a_program_that_cannot_be_started_fails_its_slot_with_a_text_that_names_nobody() {
+    let env = TestEnv::new();
+    let command = |program: &str| [("command", Value::Array(vec![Value::from(program)]))];
+    let locked = env.write("locked-program-zq", "#!/bin/sh\n").display().to_string();
     let config = TeamToml::new()
-        .model("ghost", &[("command", Value::Array(vec![Value::from("no-such-program-zq")]))])
+        .model("ghost", &command("no-such-program-zq"))
+        .model("locked", &command(&locked))
         .agent("steady", &["print the answer"]);
-    let env = TestEnv::with(&config);
-    let (code, output, session) = run(&env, &["-v", "-m", "ghost,steady,ghost", "two words"]);
+    env.write("team.toml", config.text());
+    let (code, output, session) = run(&env, &["-v", "-m", "ghost,steady,locked,ghost", "two words"]);
     assert_eq!(code, Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let steady = session.id_of("steady");
-    let terminal = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(session.slot(&steady)["state"], "COMPLETED");
+    let terminal = [&output.stdout[..], &output.stderr].concat();
+    let terminal = String::from_utf8_lossy(&terminal).into_owned();
     for id in session.slots().iter().filter(|id| **id != steady) {
         assert_eq!(reason(&session, id), "FAILED/spawn_failed");
         let error = session.slot(id)["error"].clone();
         let detail = error["detail"].as_str().unwrap();
-        assert!(detail.contains(&format!("[{id}.program]")), "{detail}");
-        assert!(detail.to_lowercase().contains("no such file"), "{detail}");
+        let expected = match session.json("manifest.json")["models"][id]["model"].as_str().unwrap() {
+            "ghost" => format!("program `[{id}.program]` was not found"),
+            _ => format!("program `[{id}.program]` cannot be executed"),
+        };
+        assert!(detail.contains(&expected), "{detail}");
         assert!(!error["nextStep"].as_str().unwrap().is_empty());
         assert!(session.text(&format!("errors/{id}.log")).contains(detail));
+        assert!(terminal.contains(detail.lines().next().unwrap()), "{detail} is not in {terminal}");
         for other in session.slots().iter().filter(|other| *other != id) {
             assert!(!detail.contains(&format!("[{other}.")), "{detail}");
         }
     }
-    assert_eq!(session.slot(&steady)["state"], "COMPLETED");
-    session.assert_names_nobody(&["no-such-program-zq", "ghost", "steady", "fake-agent"]);
-    for word in ["no-such-program-zq", "ghost", "steady", "fake-agent"] {
+    let names = ["program-zq", "ghost", "steady", "locked", "fake-agent"];
+    session.assert_names_nobody(&names);
+    for word in names {
         assert!(!terminal.contains(word), "`{word}` in {terminal}");
+    }
+}
+
+#[test]
+fn what_a_program_says_of_itself_moves_no_cursor_and_names_nobody_while_it_runs() {
+    let env = TestEnv::new();
+    let gate = env.path("go");
+    let tool = r#"print {"type":"assistant","message":{"content":[{"type":"tool_use","name":"mcp__other-one__\\u001b[2Jfetch\\u202e"}]}}"#;
+    let error = r#"print {"type":"result","subtype":"success","is_error":true,"result":"one\\u001b[2J two\\u0007\\r three\\u202e"}"#;
+    let script = format!("{tool}\nwait-for {}\n{error}\nexit 1\n", gate.display());
+    let script = format!("@{}", env.write("script", script).display());
+    let output = [("output", Value::from("claude-stream-json"))];
+    let config = TeamToml::new().agent_with("talks", &[&script], &output).agent("other-one", &["print fine"]);
+    env.write("team.toml", config.text());
+    let mut team = env.start(&["run", "-v", "-m", "talks,other-one", "two words"]);
+    let session = env.session_with("status.json");
+    let (id, other) = (session.id_of("talks"), session.id_of("other-one"));
+    let activity = wait_until("the tool", || {
+        let slot = session.slot(&id);
+        slot["activity"].as_str().filter(|activity| activity.starts_with("tool ")).map(str::to_owned)
+    });
+    assert_eq!(activity, format!(r"tool mcp__[{other}.model]__\u{{1b}}[2Jfetch\u{{202e}}"));
+    env.write("go", "");
+    assert_eq!(team.wait().code(), Some(0));
+    let escaped = r"one\u{1b}[2J two\u{7}\r three\u{202e}";
+    assert_eq!(session.slot(&id)["error"]["detail"], escaped);
+    assert!(team.stderr().contains(escaped), "{}", team.stderr());
+    for (place, text) in [("terminal", team.stderr()), ("log", session.text(&format!("errors/{id}.log")))] {
+        assert!(!text.contains(['\u{1b}', '\u{7}', '\r', '\u{202e}']), "{place}: {text:?}");
     }
 }
