@@ -1,10 +1,8 @@
 //! Secrets reach a slot and its answer, and no other place.
 
-use std::collections::BTreeMap;
-
 use toml::Value;
 
-use crate::support::{Session, TeamToml, TestEnv};
+use crate::support::{Session, TeamToml, TestEnv, wait_until};
 
 /// What the slot is handed, by a variable whose name says so and by one whose name says nothing.
 const GIVEN: &str = "Zq7-given.value/with+signs=";
@@ -144,6 +142,37 @@ fn no_secret_in_an_error_that_a_program_reports_is_written_or_shown() {
     assert_folder_clean(&session);
     let id = session.id_of("clau-1");
     assert!(session.slot(&id)["error"]["detail"].as_str().unwrap().contains("calling with [redacted] now"));
+    for id in session.slots() {
+        let shown = env.team(&["show", "latest", &id]).output().unwrap();
+        assert_clean("what is shown", &String::from_utf8_lossy(&shown.stdout));
+        assert_clean("what is shown", &String::from_utf8_lossy(&shown.stderr));
+    }
+}
+
+#[test]
+fn a_secret_where_a_snippet_is_cut_is_not_shown_in_part() {
+    let env = env();
+    let mut config = TeamToml::new();
+    let mut names = Vec::new();
+    for pad in [385, 393, 399, 8_176, 8_190, 32_750, 32_766] {
+        let filler = |size: usize| "filler ".chars().cycle().take(size).collect::<String>();
+        let text = format!("{} {GIVEN} {} {GIVEN} {}", filler(pad), filler(90_000), filler(pad));
+        let file = env.write(&format!("out-{pad}"), text).display().to_string();
+        let name = format!("p{pad}");
+        let steps = [format!("print-slices 997 {file}"), format!("stderr-slices 997 {file}"), "exit 1".to_owned()];
+        config = config.agent_with(&name, &steps.each_ref().map(String::as_str), &[("env", declared())]);
+        names.push(name);
+    }
+    env.write("team.toml", config.text());
+    let output = env.team(&["run", "-v", "-m", &names.join(","), "two words"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(4), "{}", String::from_utf8_lossy(&output.stderr));
+    let session = env.session();
+    for file in session.files().iter().filter(|file| !file.ends_with(".partial.md") && *file != "manifest.json") {
+        let text = session.text(file);
+        for part in GIVEN.as_bytes().windows(6).map(|part| std::str::from_utf8(part).unwrap()) {
+            assert!(!text.contains(part), "`{file}` holds `{part}`");
+        }
+    }
 }
 
 #[test]
@@ -160,30 +189,34 @@ fn an_answer_is_kept_as_it_is_whatever_it_holds() {
     assert_folder_clean(&session);
     assert_clean("standard output", &String::from_utf8_lossy(&output.stdout));
     assert_clean("standard error", &String::from_utf8_lossy(&output.stderr));
-    // The prompt's own words are no variable of a slot and stay; what is written of them elsewhere is only the name.
-    let kinds: BTreeMap<String, usize> = session.files().into_iter().map(|file| (file, 1)).collect();
-    assert!(kinds.contains_key("input.md"));
 }
 
 #[test]
-fn a_secret_that_the_provider_of_a_slot_says_back_is_not_in_its_activity() {
-    // A retry's reason is shown while the slot runs.
+fn no_secret_is_in_what_a_slot_is_said_to_be_doing() {
     let env = env();
-    let retry = format!(
-        r#"print {{"type":"system","subtype":"api_retry","attempt":1,"max_retries":3,"retry_delay_ms":10,"error":"{GIVEN}"}}"#
+    let gate = env.path("go");
+    let tool = format!(
+        r#"print {{"type":"assistant","message":{{"content":[{{"type":"tool_use","name":"fetch {GIVEN} now"}}]}}}}"#
     );
-    let script = env.write("script", format!("{retry}\nclaude fine\n")).display().to_string();
+    let script =
+        env.write("script", format!("{tool}\nwait-for {}\nclaude fine\n", gate.display())).display().to_string();
     let config = TeamToml::new().agent_with(
         "a",
         &[&format!("@{script}")],
         &[("env", declared()), ("output", Value::from("claude-stream-json"))],
     );
     env.write("team.toml", config.text());
-    let output = env.team(&["run", "-v", "--json", "-m", "a", "two words"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    let session = env.session();
-    assert!(session.events().iter().any(|event| event["event"] == "slot_retry"));
+    let mut team = env.start(&["run", "-v", "--json", "-m", "a", "two words"]);
+    let session = env.session_with("status.json");
+    let activity = wait_until("the tool", || {
+        session.slot("01")["activity"].as_str().filter(|activity| activity.starts_with("tool ")).map(str::to_owned)
+    });
+    assert_eq!(activity, "tool fetch [redacted] now");
+    let status = env.team(&["status"]).output().unwrap();
+    assert_clean("the status", &String::from_utf8_lossy(&status.stdout));
+    env.write("go", "");
+    assert!(team.wait().success(), "{}", team.stderr());
     assert_folder_clean(&session);
-    assert_clean("standard output", &String::from_utf8_lossy(&output.stdout));
-    assert_clean("standard error", &String::from_utf8_lossy(&output.stderr));
+    assert_clean("standard output", &team.stdout());
+    assert_clean("standard error", &team.stderr());
 }

@@ -104,10 +104,10 @@ fn ids_sort_as_numbers_in_panels_of_12_and_of_120() {
 }
 
 #[test]
-fn one_slot_is_a_panel() {
-    let env = TestEnv::with(&TeamToml::new().agent("a", &["print fine"]).agent("b", &["exit 1"]));
-    let (code, output, session) = run(&env, &["-m", "a", "two words"]);
-    assert_eq!(code, Some(0));
+fn one_slot_is_a_panel_and_standard_output_is_only_its_folder() {
+    let env = TestEnv::with(&TeamToml::new().agent("a", &["print fine"]));
+    let (code, output, session) = run(&env, &["-q", "-m", "a", "two words"]);
+    assert_eq!((code, output.stderr.len()), (Some(0), 0), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim_end(), session.dir().display().to_string());
     assert_all_completed(&session, 1, "fine\n");
 }

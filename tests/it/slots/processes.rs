@@ -5,7 +5,7 @@ use nix::sys::signal::Signal;
 use toml::Value;
 
 use super::{reason, run};
-use crate::support::{TeamToml, TestEnv};
+use crate::support::{TeamToml, TestEnv, wait_until};
 
 /// Where the tree of a slot is held together by a PID namespace where that works, and where by a walk of the tree.
 const ISOLATIONS: [Option<&str>; 2] = [None, Some("none")];
@@ -74,13 +74,27 @@ fn a_silent_slot_without_a_limit_is_not_ended() {
     env.write("team.toml", TeamToml::new().agent("a", &[&step, "print late"]).text());
     let mut team = env.start(&["run", "-m", "a", "two words"]);
     let session = env.session_with("status.json");
-    crate::support::wait_until("a second of silence", || {
-        (session.slot("01")["idleSeconds"].as_u64()? >= 1).then_some(())
-    });
+    wait_until("a second of silence", || (session.slot("01")["idleSeconds"].as_u64()? >= 1).then_some(()));
     assert_eq!(session.slot("01")["state"], "RUNNING");
     env.write("go", "");
     assert!(team.wait().success(), "{}", team.stderr());
     assert_eq!(session.text("response-01.md"), "late\n");
+}
+
+#[test]
+fn a_prompt_is_on_no_command_line() {
+    let env = TestEnv::new();
+    env.write("team.toml", TeamToml::new().agent("a", &["print here", "hang"]).text());
+    env.write("in.md", "A confidential question.\n");
+    let mut team = env.start(&["run", "-m", "a", "in.md"]);
+    let session = env.session_with("status.json");
+    wait_until("the agent", || (session.slot("01")["liveBytes"].as_u64()? > 0).then_some(()));
+    let processes = env.processes();
+    assert!(processes.len() >= 3, "the program, a supervisor and the agent: {processes:?}");
+    assert!(processes.iter().all(|(_, line)| !line.contains("confidential")), "{processes:?}");
+    team.signal(Signal::SIGTERM);
+    assert_eq!(team.wait().code(), Some(143));
+    assert!(env.processes().is_empty());
 }
 
 #[test]
@@ -90,7 +104,7 @@ fn a_killed_team_leaves_no_process() {
         write_agent(&env, &stubborn(&env));
         let mut team = env.start(&["run", "-m", "stubborn,stubborn,stubborn", "two words"]);
         let session = env.session_with("status.json");
-        crate::support::wait_until("all three at work", || {
+        wait_until("all three at work", || {
             let live = |id: &str| session.slot(id)["liveBytes"].as_u64();
             ["01", "02", "03"].iter().all(|id| live(id) == Some(5)).then_some(())
         });
@@ -102,13 +116,22 @@ fn a_killed_team_leaves_no_process() {
 
 #[test]
 fn an_answer_is_kept_whoever_goes_on_after_it() {
+    std::thread::scope(|scope| {
+        for isolation in ISOLATIONS {
+            scope.spawn(move || kept_in(isolation));
+        }
+    });
+}
+
+fn kept_in(isolation: Option<&str>) {
     let output = [("output", Value::from("claude-stream-json"))];
     let config = TeamToml::new()
         .agent_with("lingers", &["ignore-term", "claude whole", "hang"], &output)
         .agent_with("leaks", &["claude whole", "spawn setsid ;; chatter 20"], &output)
         .agent("textleak", &["print whole", "spawn setsid ;; ignore-term ;; chatter 20"])
         .agent("quietleak", &["print whole", "spawn setsid ;; hang"]);
-    let env = TestEnv::with(&config);
+    let env = env_for(isolation);
+    env.write("team.toml", config.text());
     let (code, output, session) = run(&env, &["-m", "lingers,leaks,textleak,quietleak", "two words"]);
     assert!(env.processes().is_empty(), "{:?}", env.processes());
     assert_eq!(code, Some(0), "{}", String::from_utf8_lossy(&output.stderr));

@@ -86,6 +86,8 @@ fn a_cut_answer_and_a_refusal_are_named() {
         )
     };
     assert_eq!(why(&[&result("max_tokens")], &[CLAUDE], &[]), "FAILED/truncated");
+    let blank = result("max_tokens").replace("some text", "");
+    assert_eq!(why(&[&blank], &[CLAUDE], &["--min-bytes", "5"]), "FAILED/truncated", "cut comes before empty");
     assert_eq!(why(&[&result("refusal")], &[CLAUDE], &[]), "EMPTY/refused");
     let accept = [("output", Value::from("claude-stream-json")), ("accept_truncated", Value::from(true))];
     let env = TestEnv::with(&TeamToml::new().agent_with("a", &[&result("max_tokens")], &accept));
@@ -178,6 +180,30 @@ fn a_program_that_cannot_be_started_fails_its_slot_with_a_text_that_names_nobody
     for word in names {
         assert!(!terminal.contains(word), "`{word}` in {terminal}");
     }
+}
+
+#[test]
+fn a_missing_agent_is_not_named_before_the_verdict() {
+    let agents = std::path::Path::new(env!("CARGO_BIN_EXE_fake-agent")).parent().unwrap();
+    let env =
+        TestEnv::with(&TeamToml::new().agent("steady", &["print fine"])).set("PATH", &agents.display().to_string());
+    let (code, output, session) = run(&env, &["-v", "-m", "claude:opus,codex,steady,internal", "two words"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(code, Some(0), "{said}");
+    let names = ["claude", "opus", "anthropic", "codex", "openai", "internal", "steady"];
+    for model in ["claude:opus", "codex", "internal"] {
+        let id = session.id_of(model);
+        assert_eq!(reason(&session, &id), "FAILED/spawn_failed");
+        let detail = session.slot(&id)["error"]["detail"].clone();
+        assert_eq!(detail, format!("program `[{id}.program]` was not found"));
+    }
+    session.assert_names_nobody(&names);
+    for word in names {
+        assert!(!said.to_lowercase().contains(word), "`{word}` in {said}");
+    }
+    let status = env.team(&["status"]).output().unwrap();
+    let status = String::from_utf8_lossy(&status.stdout).to_lowercase();
+    assert!(names.iter().all(|word| !status.contains(word)), "{status}");
 }
 
 #[test]
