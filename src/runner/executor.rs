@@ -14,8 +14,8 @@ use super::drive::{Driven, Halt, drive};
 use super::job::{Checks, Shared, SlotJob};
 use super::limits::{StoppedTime, at_limit};
 use super::live::LiveCell;
-use super::sink::AttemptSink;
-use crate::capture::Pattern;
+use super::sink::{AttemptSink, shown};
+use crate::capture::{Pattern, background_ceiling};
 use crate::config::Target;
 use crate::ids::SlotId;
 use crate::session::slot::{Reason, SlotState};
@@ -68,7 +68,7 @@ async fn execute(attempt: Attempt) -> SlotEnd {
     let mut sink = match AttemptSink::open(&attempt) {
         Ok(sink) => sink,
         Err(error) => {
-            let detail = attempt.shared.scrub.text_for(Some(slot), &error.to_string());
+            let detail = shown(&attempt.shared.scrub, slot, &error.to_string());
             return failed(attempt.number, Reason::IoError, detail);
         }
     };
@@ -153,7 +153,11 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
     let Attempt { number, job, layout, shared, .. } = attempt;
     let slot = job.id;
     sink.log.end();
-    let facts = gather(&driven, &mut sink, &shared.checks);
+    let mut facts = gather(&driven, &mut sink, &shared.checks);
+    if matches!(job.model.target, Target::Process { .. }) && facts.error.is_none() {
+        // An agent that gave up on its background tasks says so only here, and ends as if all were well.
+        facts.error = background_ceiling(&sink.log.kept().end());
+    }
     let checks = classify::Checks {
         ending: ending_of(&job.model.target),
         min_bytes: shared.checks.min_bytes,
@@ -176,7 +180,7 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
     }
     let scrub = |text: &str| shared.scrub.text_for(Some(slot), text);
     let error = outcome.reason.map(|reason| {
-        let detail = scrub(&outcome.detail);
+        let detail = shown(&shared.scrub, slot, &outcome.detail);
         let stderr = sink.log.kept().snippet(SNIPPET);
         let stdout = sink.printed.snippet(SNIPPET, &scrub);
         let diagnosis = format!("{}: {detail}\n{}", reason.as_str(), reason.next_step());
@@ -236,7 +240,6 @@ fn gather(driven: &Driven, sink: &mut AttemptSink, checks: &Checks) -> AttemptFa
             (None, None) => Exit::None,
         },
         stop: driven.end.stop,
-        drained: driven.drained,
         workspace_changed: None,
         bytes: sink.answer.bytes(),
         blank: sink.answer.is_blank(),

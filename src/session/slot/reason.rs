@@ -136,7 +136,7 @@ impl Reason {
             Self::ShapeMismatch => "compare the partial text with `--require-pattern`; one of them is off",
             Self::Refused => "rephrase the input, or leave this model out",
             Self::BackgroundTaskCeiling => "ask for an answer without background tasks",
-            Self::PromptNotRead => "shorten the input, or use a model that reads it whole",
+            Self::PromptNotRead => "shorten the input, do not begin it with `/`, or use a model that reads it whole",
             Self::Timeout => "raise `--timeout` or `--deadline`, or leave them out to wait as long as it takes",
             Self::IdleTimeout => "raise `--idle-timeout`, or leave it out: a quiet model may be thinking",
             Self::Cancelled => "`team resume` asks this slot again",
