@@ -1,8 +1,8 @@
 //! The document as a whole.
 
+use crate::ids::SlotId;
 use crate::verdict::{Decision, Verdict};
 
-use super::escape::inline;
 use super::headline::{banner, no_winner, outcome, winner};
 use super::{Context, Names, sections};
 
@@ -25,7 +25,7 @@ pub fn render(verdict: &Verdict, names: &Names, context: &Context) -> String {
             sections::key_issues(verdict),
             sections::missing(verdict, names, context),
             sections::conditions(verdict, context),
-            sections::verification(context),
+            sections::verification(verdict, context),
         ]
         .into_iter()
         .flatten(),
@@ -46,10 +46,11 @@ fn heading(verdict: &Verdict) -> String {
 }
 
 fn headline(verdict: &Verdict, names: &Names) -> String {
+    let name = |id: SlotId| names.slot(id);
     match winner(verdict) {
         Some(answer) => {
-            format!("**Answer {} wins** ({}): {}.", answer.id, names.slot(answer.id), outcome(verdict, answer))
+            format!("**Answer {} wins** ({}): {}.", answer.id, names.slot(answer.id), outcome(verdict, answer, &name))
         }
-        None => format!("**Nobody wins**: {}.", inline(&no_winner(verdict), usize::MAX)),
+        None => format!("**Nobody wins**: {}.", no_winner(verdict, &name)),
     }
 }

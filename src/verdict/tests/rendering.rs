@@ -28,7 +28,7 @@ fn a_whole_panel_with_a_winner() {
     insta::assert_snapshot!(render(&verdict, &names(3), &context()), @r"
     # Verdict
 
-    **Answer 01 wins** (model-1): approved in 2 of 2 votes; next is 02 with 50 %.
+    **Answer 01 wins** (model-1): approved in 2 of 2 votes; next is 02 (model-2) with 50 %.
 
     ## Ranking
 
@@ -97,13 +97,14 @@ fn a_partial_panel_without_a_winner() {
         state: SlotState::Failed,
         reason: Some(Reason::RateLimited),
         next_step: Reason::RateLimited.next_step().to_owned(),
+        log: Some("errors/04.log".to_owned()),
     });
     context.notes.push("answer 02 was cut in the middle for judges: 12345 bytes left out".to_owned());
     let verdict = tally(&votes);
     insta::assert_snapshot!(render(&verdict, &names(4), &context), @r"
     # Verdict of a partial panel, round 2
 
-    **Answer 01 wins** (model-1): approved in 2 of 2 votes; next is 02 with 50 %.
+    **Answer 01 wins** (model-1): approved in 2 of 2 votes; next is 02 (model-2) with 50 %.
 
     > **Partial panel: 1 of 4 slots missing (slot 04), 1 of 4 judges missing (judge 04).** What finishes tends to be the faster models, so a partial panel is biased, not only smaller.
 
@@ -146,7 +147,7 @@ fn a_partial_panel_without_a_winner() {
 
     ## Missing and noted
 
-    - Slot 04 (model-4) is FAILED, `rate_limited`. Next: wait, or lower `--jobs` or the provider's `max_concurrent`
+    - Slot 04 (model-4) is FAILED, `rate_limited`. Next: wait, or lower `--jobs` or the provider's `max_concurrent` (log: `errors/04.log`)
     - Judge 04 (model-4) is FAILED
     - Judge 01 (model-1), answer 03: no vote on this answer
     - Judge 01: a ballot under an unknown name was ignored: EXAMP1 \| \`x\`
@@ -164,7 +165,7 @@ fn a_partial_panel_without_a_winner() {
 
     `team verify team-stats-20260209-143022-a3f2 --head 9f2e6d33a3717ee826353a404ba4618d1aeeb6879ad7936bce8ed5f46814924d` recomputes the chain, the hashes and the tally.
     ");
-    insta::assert_snapshot!(summary(&verdict, &names(4)), @"answer 01 (model-1) wins: approved in 2 of 2 votes; next is 02 with 50 % [partial panel: 1 of 4 slots missing (slot 04), 1 of 4 judges missing (judge 04)]");
+    insta::assert_snapshot!(summary(&verdict, &names(4)), @"answer 01 (model-1) wins: approved in 2 of 2 votes; next is 02 (model-2) with 50 % [partial panel: 1 of 4 slots missing (slot 04), 1 of 4 judges missing (judge 04)]");
 }
 
 #[test]
@@ -180,7 +181,7 @@ fn no_votes_at_all_is_said_as_such() {
 fn the_line_for_a_terminal_names_the_winner() {
     let verdict = tally(&round(&[".ar", "a.r", "ar."]));
     assert_eq!(banner(&verdict), None);
-    insta::assert_snapshot!(summary(&verdict, &names(3)), @"answer 01 (model-1) wins: approved in 2 of 2 votes; next is 02 with 50 %");
+    insta::assert_snapshot!(summary(&verdict, &names(3)), @"answer 01 (model-1) wins: approved in 2 of 2 votes; next is 02 (model-2) with 50 %");
 }
 
 #[test]
@@ -207,6 +208,7 @@ fn hostile_words_and_names_change_neither_table_nor_terminal() {
         state: SlotState::Failed,
         reason: None,
         next_step: hostile.to_owned(),
+        log: Some(hostile.to_owned()),
     });
     let verdict = tally(&votes);
     let text = render(&verdict, &names, &context);
