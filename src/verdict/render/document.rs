@@ -1,6 +1,7 @@
 //! The document as a whole.
 
 use crate::ids::SlotId;
+use crate::session::Layout;
 use crate::verdict::{Decision, Verdict};
 
 use super::headline::{banner, no_winner, outcome, winner};
@@ -49,7 +50,9 @@ fn headline(verdict: &Verdict, names: &Names) -> String {
     let name = |id: SlotId| names.slot(id);
     match winner(verdict) {
         Some(answer) => {
-            format!("**Answer {} wins** ({}): {}.", answer.id, names.slot(answer.id), outcome(verdict, answer, &name))
+            let file = Layout::response_name(answer.id);
+            let outcome = outcome(verdict, answer, &name);
+            format!("**Answer {} wins** ({}): {outcome}. It is in `{file}`.", answer.id, name(answer.id))
         }
         None => format!("**Nobody wins**: {}.", no_winner(verdict, &name)),
     }

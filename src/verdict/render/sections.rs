@@ -174,10 +174,10 @@ pub(super) fn missing(verdict: &Verdict, names: &Names, context: &Context) -> Op
         let reason = failed.reason.map(|reason| format!(", `{}`", reason.as_str())).unwrap_or_default();
         let log = failed.log.as_deref().map(|log| format!(" (log: `{}`)", terminal(log, LONGEST_TEXT)));
         lines.push(format!(
-            "- {who} is {}{reason}. Next: {}{}",
+            "- {who} is {}{reason}{}. Next: {}",
             failed.state.as_str(),
-            inline_commands(&failed.next_step),
-            log.unwrap_or_default()
+            log.unwrap_or_default(),
+            inline_commands(&failed.next_step)
         ));
     }
     let told = |seat: Seat| context.failed.iter().any(|failed| failed.seat == seat);
@@ -268,7 +268,7 @@ pub(super) fn verification(verdict: &Verdict, context: &Context) -> Option<Strin
          - The hashes of the first command stand in the lines of the second: `verdict` holds those of the votes and of \
          this verdict, `slot_ended` that of an answer or of a judge's reply.\n\
          - `verdict.json` follows from `{round}/votes.json` alone: each ballot as it was counted, with the order and the \
-         names that the judge saw. What a judge was shown is `{round}/prompt-NN.md`, what it replied `{round}/response-NN.md`.\n\
+         aliases that the judge saw. What a judge was shown is `{round}/prompt-NN.md`, what it replied `{round}/response-NN.md`.\n\
          - Each line of `events.jsonl` holds the SHA-256 of the line before it, so no line changes without all later \
          ones.{head}"
     ))
