@@ -46,7 +46,7 @@
 //! WORD, rejects the others); `garbage` (prose that mentions every alias and a verdict); `missing` (none for the last
 //! answer); `duplicate` (the last ballot twice); `conflict` (the last answer approved and rejected); `unknown` (one more
 //! ballot for an alias that was not given); `json` (approves all, as one JSON object); `unclosed` (the last fence stays
-//! open); `lower` (lower-case keys, `8/10`, CRLF).
+//! open); `lower` (lower-case keys, `8/10`, CRLF); `each TEXT` (TEXT for every answer, `{alias}` being its name).
 
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods, reason = "a program of its own")]
 

@@ -8,6 +8,7 @@ mod deadline;
 mod env;
 mod processes;
 mod session;
+mod voting;
 
 pub(crate) use background::Background;
 pub(crate) use config::TeamToml;
@@ -15,3 +16,4 @@ pub(crate) use deadline::{DEADLINE, wait_until};
 pub(crate) use env::TestEnv;
 pub(crate) use processes::is_alive;
 pub(crate) use session::Session;
+pub(crate) use voting::{APPROVE, assert_consistent, finish, judges, run_and_judge, sha256, voters};

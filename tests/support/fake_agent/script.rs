@@ -110,7 +110,7 @@ fn step(line: &str) -> Result<Step, String> {
         "exit" => Step::Exit(number(word, rest)?),
         "kill-self" => Step::KillSelf(Signal::from_str(rest).map_err(|_| format!("`{rest}` is not a signal"))?),
         "answer" => Step::Answer(with_line_end(unescape(rest)?)),
-        "vote" => Step::Vote(rest.parse()?),
+        "vote" => Step::Vote(String::from_utf8_lossy(&unescape(rest)?).parse()?),
         _ => return Err(format!("unknown step `{line}`")),
     })
 }
