@@ -13,6 +13,7 @@ use super::events::{Event, Parent};
 use super::layout::{Layout, Round};
 use super::meta::{Artifact, EventsSeal, Meta, Phase, SessionKind, SessionState};
 use super::panel::{NewPanel, PanelFolder};
+use super::requests;
 use super::slot::SlotState;
 use crate::fs::{self, OwnerLock};
 use crate::ids::{FormatVersion, Sha256Hash, slug};
@@ -106,6 +107,8 @@ impl Session {
     pub fn open(layout: Layout) -> Result<Self, SessionError> {
         let meta = Meta::read(&layout.meta())?;
         let lock = take_lock(&layout)?;
+        // What was asked of an owner that died must not hit this one.
+        drop(requests::take(&layout));
         // Read again: the owner may have written until it let go of the lock.
         let meta = Meta::read(&layout.meta()).unwrap_or(meta);
         let panel = PanelFolder::open(layout.clone(), &meta.session_id)?;

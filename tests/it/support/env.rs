@@ -74,13 +74,25 @@ impl TestEnv {
 
     /// Starts the program and goes on.
     pub(crate) fn start(&self, arguments: &[&str]) -> Background {
+        self.start_under(&[], arguments)
+    }
+
+    /// The same below another program (`nohup`, `prlimit ..`), which must become it by `exec`.
+    pub(crate) fn start_under(&self, wrapper: &[&str], arguments: &[&str]) -> Background {
         let number = self.started.replace(self.started.get() + 1);
         let output = |name: &str| self.root.path().join("output").join(format!("{number}.{name}"));
-        Background::start(self.command(arguments), output("stdout"), output("stderr"))
+        Background::start(self.command_under(wrapper, arguments), output("stdout"), output("stderr"))
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_team"));
+        self.command_under(&[], arguments)
+    }
+
+    /// The program below `wrapper`, in this world.
+    pub(crate) fn command_under(&self, wrapper: &[&str], arguments: &[&str]) -> Command {
+        let mut words = wrapper.iter().copied().chain([env!("CARGO_BIN_EXE_team")]);
+        let mut command = Command::new(words.next().unwrap_or_default());
+        command.args(words);
         let dir = |name: &str| self.root.path().join(name);
         let agents = Path::new(env!("CARGO_BIN_EXE_fake-agent")).parent().unwrap().display();
         command
