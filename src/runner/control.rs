@@ -8,8 +8,8 @@ use tokio::sync::watch;
 
 use super::limits::{StoppedTime, Stops};
 use super::signals::{Signals, Wish, stop_self};
-use crate::session::{Layout, Round};
 use crate::session::requests::{self, Request};
+use crate::session::{Layout, Round};
 
 /// Why everything was stopped, in rising order of weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

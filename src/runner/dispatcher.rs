@@ -146,7 +146,9 @@ impl Dispatcher<'_> {
     fn finish(mut self) -> Result<(), SessionError> {
         match self.refused.take() {
             None => Ok(()),
-            Some(SessionError::Io(_)) if self.folder.settle().and_then(|()| self.folder.write_status()).is_ok() => Ok(()),
+            Some(SessionError::Io(_)) if self.folder.settle().and_then(|()| self.folder.write_status()).is_ok() => {
+                Ok(())
+            }
             Some(refused) => Err(refused),
         }
     }

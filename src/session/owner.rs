@@ -63,14 +63,35 @@ impl Session {
     /// Where `base` cannot be written, a private temporary folder of the same layout is used and
     /// [`Self::temporary`] says why.
     pub fn create(new: NewSession<'_>, now: Timestamp, rng: &mut impl CryptoRng) -> Result<Self, SessionError> {
-        let (layout, temporary) = match make_folder(new.base, new.kind, new.title, now, rng) {
-            Ok(layout) => (layout, None),
-            Err(reason) => {
-                let private = std::env::temp_dir().join(format!("team-{:016x}", rng.next_u64()));
-                fs::create_private_dir(&private)?;
-                (make_folder(&private, new.kind, new.title, now, rng)?, Some(reason.to_string()))
-            }
+        let reason = match Self::create_in(new.base, &new, now, rng) {
+            Err(SessionError::Io(reason)) => reason.to_string(),
+            made => return made,
         };
+        let private = std::env::temp_dir().join(format!("team-{:016x}", rng.next_u64()));
+        fs::create_private_dir(&private)?;
+        let session = Self::create_in(&private, &new, now, rng)?;
+        Ok(Self { temporary: Some(reason), ..session })
+    }
+
+    fn create_in(
+        base: &Path,
+        new: &NewSession<'_>,
+        now: Timestamp,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self, SessionError> {
+        let layout = make_folder(base, new.kind, new.title, now, rng)?;
+        Self::fill(layout.clone(), new, now, rng).inspect_err(|_| {
+            // Made a moment ago and by nobody else; half a session helps nobody.
+            fs::remove_dir_all(layout.root()).ok();
+        })
+    }
+
+    fn fill(
+        layout: Layout,
+        new: &NewSession<'_>,
+        now: Timestamp,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self, SessionError> {
         let lock = take_lock(&layout)?;
         let id = layout.name();
         if let Some(task) = new.task {
@@ -94,13 +115,13 @@ impl Session {
             kind: new.kind,
             session: &id,
             input: Some(new.input),
-            models: new.models,
+            models: new.models.clone(),
             parent: None,
-            isolation: new.isolation,
-            prompts: new.prompts,
+            isolation: new.isolation.clone(),
+            prompts: new.prompts.clone(),
         };
         let panel = PanelFolder::create(layout.clone(), panel, now, rng)?;
-        Ok(Self { layout, meta, panel, temporary, _lock: lock })
+        Ok(Self { layout, meta, panel, temporary: None, _lock: lock })
     }
 
     /// Takes a session that exists, to act on it. A living owner is named in the error.

@@ -36,7 +36,7 @@ struct RequestFile {
 
 /// Leaves a request for the owner of the session at `layout`.
 pub fn send(layout: &Layout, request: Request, now: Timestamp, rng: &mut impl CryptoRng) -> Result<(), SessionError> {
-    fs::create_dir_all(&layout.requests())?;
+    fs::ensure_dir(&layout.requests())?;
     let name = format!("{}-{:08x}.json", now.as_millisecond(), rng.next_u32());
     let path = layout.requests().join(name);
     // Written under a hidden name first, so that the owner never reads half a request.
@@ -82,7 +82,8 @@ mod tests {
         let slot = SlotId::panel(2).next();
         let mut rng = rand::rng();
         send(&layout, Request::Cancel { slot, round: None }, Timestamp::from_second(1).unwrap(), &mut rng).unwrap();
-        send(&layout, Request::Cancel { slot: None, round: None }, Timestamp::from_second(2).unwrap(), &mut rng).unwrap();
+        send(&layout, Request::Cancel { slot: None, round: None }, Timestamp::from_second(2).unwrap(), &mut rng)
+            .unwrap();
         assert_eq!(take(&layout), [Request::Cancel { slot, round: None }, Request::Cancel { slot: None, round: None }]);
         assert!(take(&layout).is_empty());
     }

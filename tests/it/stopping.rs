@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::support::{Background, Session, TeamToml, TestEnv, wait_until};
 
 /// Longer than any orderly step here takes, shorter than what a stop without haste waits for.
-const AT_ONCE: Duration = Duration::from_secs(4);
+const AT_ONCE: Duration = Duration::from_millis(2500);
 
 /// A world whose agents are made from the paths of the gates that they wait at.
 fn world(agents: impl FnOnce(&dyn Fn(&str) -> String) -> TeamToml) -> TestEnv {
@@ -188,15 +188,17 @@ fn a_caller_that_ignores_hang_ups_is_heard() {
 fn judging() -> (TestEnv, Background, Session) {
     let env = world(|gate| {
         TeamToml::new()
-            .agent("quick", &["answer yes", "vote approve"])
-            .agent("other", &["answer no", "vote approve"])
+            .agent("quick", &["answer yes"])
+            .agent("other", &["answer no"])
+            .agent("first", &["vote approve-word yes"])
+            .agent("second", &["vote approve-word yes"])
             .agent("thinker", &[&format!("touch {}", gate("begun")), "hang"])
     });
-    let team = env.start(&["run-and-judge", "-m", "quick,other", "--judges", "quick,other,thinker", "which?"]);
+    let team = env.start(&["run-and-judge", "-m", "quick,other", "--judges", "first,second,thinker", "which?"]);
     wait_until("the slow judge", || env.path("begun").exists().then_some(()));
     let session = env.session();
     let round = session.round("judging");
-    for model in ["quick", "other"] {
+    for model in ["first", "second"] {
         wait_for_state(&round, &round.id_of(model), "COMPLETED");
     }
     (env, team, session)
@@ -213,10 +215,10 @@ fn a_stop_while_judges_run_keeps_what_was_voted_and_makes_no_verdict() {
     let last = round.events().pop().unwrap();
     assert_eq!((&last["event"], &last["state"]), (&json!("closed"), &json!("cancelled")));
     assert_eq!(state(&round, "thinker"), "CANCELLED");
-    let voted = round.id_of("quick");
+    let voted = round.id_of("first");
     let votes = round.json("votes.json");
-    let of_quick = votes["judges"].as_array().unwrap().iter().find(|judge| judge["judge"] == json!(voted)).unwrap();
-    assert_eq!(of_quick["votes"].as_array().map(Vec::len), Some(1), "{votes}");
+    let of_first = votes["judges"].as_array().unwrap().iter().find(|judge| judge["id"] == json!(voted)).unwrap();
+    assert_eq!(of_first["votes"].as_array().map(Vec::len), Some(2), "{votes}");
     for name in ["verdict.md", "verdict.json", "judging/verdict.md", "judging/verdict.json"] {
         assert!(!session.has(name), "{name}");
     }
@@ -330,13 +332,23 @@ fn a_request_to_an_owner_that_died_does_not_hit_the_next_one() {
 fn the_deadline_ends_what_runs_and_what_waits_and_the_answers_decide_the_exit_code() {
     let env = quick_and_slow();
     for (arguments, models, jobs, code, state) in [
-        ("run", "quick,slow,slow", "2", 0, "completed"),
+        ("run", "quick,slow", "2", 0, "completed"),
         ("run-and-judge", "quick,other,slow", "3", 3, "completed"),
         ("run", "slow,slow", "1", 4, "failed"),
     ] {
         let before = env.sessions().len();
-        let mut command =
-            env.team(&[arguments, "-m", models, "--jobs", jobs, "--deadline", "3s", "--name", &format!("n{before}"), "x?"]);
+        let mut command = env.team(&[
+            arguments,
+            "-m",
+            models,
+            "--jobs",
+            jobs,
+            "--deadline",
+            "3s",
+            "--name",
+            &format!("n{before}"),
+            "x?",
+        ]);
         let output = command.output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(code), "{arguments} {models}: {told}");
@@ -346,7 +358,8 @@ fn the_deadline_ends_what_runs_and_what_waits_and_the_answers_decide_the_exit_co
         assert_closed(session, state);
         let states = session.json("status.json")["models"].clone();
         for (id, member) in session.json("manifest.json")["models"].as_object().unwrap() {
-            let expected = if member["model"] == "slow" { ("TIMEOUT", json!("timeout")) } else { ("COMPLETED", Value::Null) };
+            let expected =
+                if member["model"] == "slow" { ("TIMEOUT", json!("timeout")) } else { ("COMPLETED", Value::Null) };
             let entry = &states[id];
             assert_eq!((&entry["state"], &entry["error"]["reason"]), (&json!(expected.0), &expected.1), "{id}");
         }
@@ -399,7 +412,10 @@ fn a_status_older_than_the_record_is_put_right_when_shown() {
     std::fs::write(session.path("status.json"), status.to_string()).unwrap();
     let shown = env.team(&["status", "latest", "--json"]).output().unwrap().stdout;
     let shown: Value = serde_json::from_slice(&shown).unwrap();
-    assert_eq!((&shown["status"]["state"], &shown["status"]["models"]["01"]["state"]), (&json!("completed"), &json!("COMPLETED")));
+    assert_eq!(
+        (&shown["status"]["state"], &shown["status"]["models"]["01"]["state"]),
+        (&json!("completed"), &json!("COMPLETED"))
+    );
 }
 
 #[test]

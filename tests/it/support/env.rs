@@ -9,6 +9,9 @@ use tempfile::TempDir;
 use super::processes::belonging_to;
 use super::{Background, DEADLINE, Session, TeamToml, wait_until};
 
+/// Nobody's id, and not the overflow id, which a user namespace shows for everybody it does not know.
+const ORDINARY_USER: u32 = 23_571;
+
 /// Where the system's own tools are.
 const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -86,6 +89,35 @@ impl TestEnv {
 
     fn command(&self, arguments: &[&str]) -> Command {
         self.command_under(&[], arguments)
+    }
+
+    /// Makes this world one of an ordinary user, whom a folder's mode binds, and gives the wrapper that becomes this
+    /// user and the program as that user finds it. Where the tests run as one, nothing changes.
+    pub(crate) fn of_ordinary_user(&self) -> Vec<String> {
+        if !nix::unistd::geteuid().is_root() {
+            return Vec::new();
+        }
+        // The build directory may be out of that user's reach.
+        let programs = self.root.path().join("programs");
+        std::fs::create_dir(&programs).unwrap();
+        for program in [env!("CARGO_BIN_EXE_team"), env!("CARGO_BIN_EXE_fake-agent")] {
+            let to = programs.join(Path::new(program).file_name().unwrap());
+            if std::fs::hard_link(program, &to).is_err() {
+                std::fs::copy(program, &to).unwrap();
+            }
+        }
+        let config = std::fs::read_to_string(self.path("team.toml")).unwrap();
+        let agent = programs.join("fake-agent").display().to_string();
+        self.write("team.toml", config.replace(env!("CARGO_BIN_EXE_fake-agent"), &agent));
+        let user = ORDINARY_USER.to_string();
+        let owned = Command::new("chown").args(["-R", &user]).arg(self.root.path()).status().unwrap();
+        assert!(owned.success());
+        let id = |name: &str| format!("--{name}={user}");
+        let team = programs.join("team").display().to_string();
+        ["setpriv".to_owned(), id("reuid"), id("regid"), "--clear-groups".to_owned(), "--".to_owned()]
+            .into_iter()
+            .chain(["sh".to_owned(), "-c".to_owned(), format!("shift; exec '{team}' \"$@\""), "sh".to_owned()])
+            .collect()
     }
 
     /// The program below `wrapper`, in this world.
