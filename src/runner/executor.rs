@@ -3,6 +3,7 @@
 //! It alone knows the state of its slot while that runs; the dispatcher only hears the end. Whatever happens, exactly one
 //! [`Report::Ended`] is sent.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use super::live::LiveCell;
 use super::sink::{AttemptSink, shown};
 use crate::capture::{Pattern, background_ceiling};
 use crate::config::Target;
+use crate::fs;
 use crate::ids::SlotId;
 use crate::session::slot::{Reason, SlotState};
 use crate::session::{Layout, SlotEnd, SlotError};
@@ -175,6 +177,13 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
                 outcome = Outcome { state, reason: Some(Reason::IoError), detail, truncated: false };
             }
         }
+    } else if driven.io_error.as_ref().is_some_and(is_full) {
+        // The record and the answers of the others need the room more than an unfinished text does.
+        drop(sink.answer);
+        match fs::remove_if_exists(&layout.response_part(slot)) {
+            Ok(()) => outcome.detail.push_str(" (what there was of the answer was removed to make room)"),
+            Err(error) => tracing::warn!("the partial text of slot {slot} could not be removed: {error}"),
+        }
     } else if let Err(error) = sink.answer.set_aside(&layout.partial(slot)) {
         tracing::warn!("the partial text of slot {slot} could not be kept: {error}");
     }
@@ -213,6 +222,10 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
         dropped_settings: driven.end.dropped_settings,
         error,
     }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 /// Everything that is known about the attempt. The pattern is looked for on disk, so the text is flushed first.
