@@ -53,11 +53,17 @@ impl Output for AttemptSink {
     }
 
     fn activity(&mut self, activity: Activity) {
-        if let Activity::Retry { .. } = activity {
-            let why = self.scrub.text_for(Some(self.slot), &activity.to_string());
-            self.reports.send(Report::Retry { slot: self.slot, why }).ok();
+        let shown = match activity {
+            Activity::Retry { attempt, of, in_seconds, why } => {
+                let why = self.scrub.text_for(Some(self.slot), &why);
+                Activity::Retry { attempt, of, in_seconds, why }
+            }
+            other => other,
+        };
+        if let Activity::Retry { .. } = shown {
+            self.reports.send(Report::Retry { slot: self.slot, why: shown.to_string() }).ok();
         }
-        self.live.set_activity(&activity);
+        self.live.set_activity(&shown);
     }
 
     fn received(&mut self, _: usize) {
