@@ -122,7 +122,7 @@ impl AnswerFile {
             return Ok(None);
         }
         if let Some(dir) = partial.parent() {
-            fs::create_dir_all(dir)?;
+            fs::ensure_dir(dir)?;
         }
         fs::publish(&self.path, partial)?;
         Ok(Some(self.facts()))

@@ -88,7 +88,7 @@ impl ErrorLog {
     /// from memory then.
     pub fn publish(mut self, log: &Path, diagnosis: &str) -> io::Result<()> {
         if let Some(dir) = log.parent() {
-            fs::create_dir_all(dir)?;
+            fs::ensure_dir(dir)?;
         }
         let temp = self.part.with_extension("log");
         fs::remove_if_exists(&temp)?;
@@ -155,7 +155,7 @@ impl ErrorLog {
             Some(file) => file,
             None => {
                 if let Some(dir) = self.part.parent() {
-                    fs::create_dir_all(dir)?;
+                    fs::ensure_dir(dir)?;
                 }
                 self.file.insert(fs::create_exclusive(&self.part)?)
             }

@@ -11,7 +11,8 @@ use crate::error::{Error, ExitCode, Result};
 use crate::ids::SlotId;
 use crate::report::{list_text, status_text};
 use crate::session::requests::{self, Request};
-use crate::session::{Catalogue, Layout, SessionError, View};
+use crate::session::slot::SlotState;
+use crate::session::{Catalogue, Layout, Round, SessionError, View};
 
 /// How long a cancelled session or slot is waited for.
 const CANCEL_WAIT: Duration = Duration::from_secs(20);
@@ -82,21 +83,23 @@ pub(super) fn cancel(args: &CancelArgs, context: &Context) -> Result<ExitCode> {
         None => None,
     };
     let view = View::read(layout.clone())?;
+    // A slot is one of the round of votes that goes on, if one does.
+    let round = view.round.as_ref().filter(|(_, status)| status.state.is_active()).map(|(round, _)| *round);
     if let Some(slot) = slot
-        && !targets(&view).any(|(id, _)| id == slot)
+        && state_of(&view, round, slot).is_none()
     {
         return Err(SessionError::NoSlot { session: view.meta.session_id, slot }.into());
     }
-    if has_ended(&view, slot) {
-        context.printer.note(ended_note(&view, slot));
+    if has_ended(&view, round, slot) {
+        context.printer.note(ended_note(&view, round, slot));
         return Ok(ExitCode::DONE);
     }
-    requests::send(&layout, Request::Cancel { slot }, Timestamp::now(), &mut rand::rng())?;
+    requests::send(&layout, Request::Cancel { slot, round }, Timestamp::now(), &mut rand::rng())?;
     let deadline = Instant::now() + CANCEL_WAIT;
     loop {
         let view = View::read(layout.clone())?;
-        if has_ended(&view, slot) {
-            context.printer.note(ended_note(&view, slot));
+        if has_ended(&view, round, slot) {
+            context.printer.note(ended_note(&view, round, slot));
             return Ok(ExitCode::DONE);
         }
         if Instant::now() >= deadline {
@@ -111,26 +114,27 @@ pub(super) fn cancel(args: &CancelArgs, context: &Context) -> Result<ExitCode> {
     }
 }
 
-/// The slots at work: those of the newest round while it goes on, else the session's own.
-fn targets(view: &View) -> impl Iterator<Item = (SlotId, crate::session::slot::SlotState)> + '_ {
-    let status = match &view.round {
-        Some((_, round)) if round.state.is_active() => round,
-        _ => &view.status,
+/// The state of a judge of `round`, or of one of the session's own slots where there is none.
+///
+/// `None` also for a judge whose round has given way to a newer one.
+fn state_of(view: &View, round: Option<Round>, slot: SlotId) -> Option<SlotState> {
+    let status = match (round, &view.round) {
+        (None, _) => &view.status,
+        (Some(asked), Some((newest, status))) if asked == *newest => status,
+        (Some(_), _) => return None,
     };
-    status.models.iter().map(|(id, entry)| (*id, entry.state))
+    Some(status.models.get(&slot)?.state)
 }
 
-fn has_ended(view: &View, slot: Option<SlotId>) -> bool {
-    if view.owner.is_none() {
-        return true;
-    }
-    slot.is_some_and(|slot| targets(view).any(|(id, state)| id == slot && state.is_terminal()))
+fn has_ended(view: &View, round: Option<Round>, slot: Option<SlotId>) -> bool {
+    view.owner.is_none() || slot.is_some_and(|slot| state_of(view, round, slot).is_none_or(SlotState::is_terminal))
 }
 
-fn ended_note(view: &View, slot: Option<SlotId>) -> String {
-    let state = slot.and_then(|slot| targets(view).find(|(id, _)| *id == slot));
-    match state {
-        Some((slot, state)) => format!("slot {slot} of `{}` is {}", view.meta.session_id, state.as_str()),
-        None => format!("`{}` is {}", view.meta.session_id, view.state().as_str()),
+fn ended_note(view: &View, round: Option<Round>, slot: Option<SlotId>) -> String {
+    let session = &view.meta.session_id;
+    let what = if round.is_some() { "judge" } else { "slot" };
+    match slot.and_then(|slot| Some((slot, state_of(view, round, slot)?))) {
+        Some((slot, state)) => format!("{what} {slot} of `{session}` is {}", state.as_str()),
+        None => format!("`{session}` is {}", view.state().as_str()),
     }
 }

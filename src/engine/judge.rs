@@ -172,7 +172,8 @@ pub(super) async fn run_round<R: CryptoRng>(
     let shared = services.shared(limits, Checks::default(), folder.manifest());
     run_panel(&mut folder, jobs, shared, services.at_once(), control, observer).await?;
 
-    let votes = read_ballots(&mut folder, round, request, &assignments, session, &judges, &answers, observer)?;
+    let eligible = Coverage::allowed(&answers, &judges, request.self_vote);
+    let votes = read_ballots(&mut folder, round, request, &assignments, session, &eligible, observer)?;
     let mut bytes = serde_json::to_vec_pretty(&votes).map_err(|e| Error::internal(e.to_string()))?;
     bytes.push(b'\n');
     fs::replace(&folder.layout().votes(), &bytes)?;
@@ -222,9 +223,11 @@ fn unasked(judges: &[Judge], fitted: &Fitted) -> Vec<(SlotId, SlotEnd)> {
     let asked = |judge: SlotId| fitted.assignments.iter().any(|assignment| assignment.judge == judge);
     let end = |judge: &Judge| {
         let (reason, detail, next_step) = match fitted.refused.iter().find(|refused| refused.judge == judge.id) {
-            Some(refused) => {
-                (Reason::ContextTooLong, refused.to_string(), "raise the judge's declared `context`, or name a judge with a larger one")
-            }
+            Some(refused) => (
+                Reason::ContextTooLong,
+                refused.to_string(),
+                "raise the judge's declared `context`, or name a judge with a larger one",
+            ),
             None => (
                 Reason::Cancelled,
                 "every complete answer is its own, so there is nothing that it may judge".to_owned(),
@@ -311,8 +314,7 @@ fn read_ballots(
     request: &JudgeRequest,
     assignments: &BTreeMap<SlotId, Assignment>,
     session: &Session,
-    judges: &[Judge],
-    answers: &[Answer],
+    eligible: &Coverage,
     observer: &mut dyn Observer,
 ) -> Result<Votes> {
     let mut votes_of_judges = Vec::new();
@@ -339,7 +341,6 @@ fn read_ballots(
         votes_of_judges.push(judged);
     }
     folder.settle()?;
-    let eligible = Coverage::allowed(answers, judges, request.self_vote);
     let candidates = session
         .panel()
         .status()

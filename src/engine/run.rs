@@ -113,13 +113,9 @@ pub async fn judge<R: CryptoRng>(
 ) -> Result<Outcome> {
     let Context { services, control, observer, announce } = context;
     let mut session = Session::open(layout)?;
-    let state = session.panel().status().state;
-    if state.is_active() {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            format!("session `{}` was interrupted; its slots are not all accounted for", session.id()),
-        )
-        .hint("run it again; judging an unfinished panel would favour the fast"));
+    if let Some((slot, _)) = session.panel().status().models.iter().find(|(_, entry)| !entry.state.is_terminal()) {
+        let why = format!("session `{}` was interrupted: slot {slot} has not ended", session.id());
+        return Err(Error::usage(why).hint("run it again; judging an unfinished panel would favour the fast"));
     }
     if session.panel().status().count(SlotState::Completed) < 2 {
         let why = format!(
@@ -225,11 +221,19 @@ fn end(
         show_tail(&layout, 1, &status, observer)?;
     }
     observer.closed(state);
-    if let Some(error) = problem {
-        return Err(error.hint(format!("what is complete is kept in `{}`", layout.root().display())));
-    }
-    closed.map_err(|error| {
-        Error::from(error).hint(format!("`{}` may not show how the session ended", layout.root().display()))
-    })?;
-    Ok(Outcome { layout, decision, verdict, stop })
+    let root = layout.root().display();
+    let problem = match (problem, closed) {
+        (None, Ok(_)) => return Ok(Outcome { layout, decision, verdict, stop }),
+        (Some(error), _) if !layout.root().is_dir() => error.hint("nothing of it is kept; run it again"),
+        (Some(error), _) => error.hint(format!("what is complete is kept in `{root}`")),
+        (None, Err(error)) => Error::from(error).hint(format!("`{root}` may not show how the session ended")),
+    };
+    Err(match stop {
+        // A signal weighs more in the exit code; what went wrong is told all the same.
+        Some(StopAll::Signal(signal)) => {
+            let weightier = Error::new(ErrorKind::Signal(signal), problem.chain());
+            problem.hints().iter().fold(weightier, |error, hint| error.hint(hint))
+        }
+        _ => problem,
+    })
 }

@@ -52,6 +52,14 @@ pub fn create_dir_all(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }
 
+/// Makes a folder where it is missing; its parent must exist, so that what somebody removed is not made again.
+pub fn ensure_dir(path: &Path) -> io::Result<()> {
+    match fs::create_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        other => other,
+    }
+}
+
 /// Makes a folder that only its owner can enter.
 pub fn create_private_dir(path: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|e| named(e, "cannot create", path))
@@ -122,6 +130,18 @@ mod tests {
         let path = dir.path().join("gone/a.json");
         let error = replace(&path, b"x").unwrap_err().to_string();
         assert!(error.contains("gone"), "{error}");
+    }
+
+    #[test]
+    fn a_folder_is_ensured_in_an_existing_parent_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        assert!(ensure_dir(&path.join("b")).is_err());
+        assert!(!path.exists());
+        ensure_dir(&path).unwrap();
+        ensure_dir(&path).unwrap();
+        replace(&path.join("file"), b"").unwrap();
+        assert!(ensure_dir(&path.join("file")).is_err());
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod lock;
 
 pub use append::AppendLog;
 pub use atomic::{
-    copy_file, create_dir_all, create_dir_exclusive, create_exclusive, create_private_dir, publish, remove_dir_all,
-    remove_if_exists, replace, replace_json, sync_dir,
+    copy_file, create_dir_all, create_dir_exclusive, create_exclusive, create_private_dir, ensure_dir, publish,
+    remove_dir_all, remove_if_exists, replace, replace_json, sync_dir,
 };
 pub use lock::{LockState, OwnerLock};

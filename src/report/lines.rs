@@ -39,6 +39,10 @@ impl<W: Write + Send> Observer for PlainLines<W> {
         }
     }
 
+    fn trouble(&mut self, text: &str) {
+        self.line(&super::warning(text));
+    }
+
     fn live(&mut self, status: &Status) {
         if self.last.elapsed() >= HEARTBEAT {
             let running = status.count(SlotState::Running);

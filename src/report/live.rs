@@ -100,6 +100,10 @@ impl Observer for LiveLines {
         self.summary.tick();
     }
 
+    fn trouble(&mut self, text: &str) {
+        self.screen.println(super::warning(text)).ok();
+    }
+
     fn suspend(&mut self) {
         self.screen.clear().ok();
     }

@@ -25,6 +25,11 @@ impl Observer for Silent {
     fn live(&mut self, _: &Status) {}
 }
 
+/// How trouble is told.
+fn warning(text: &str) -> String {
+    format!("warning: {text}")
+}
+
 /// Shows one run in two ways at once.
 pub struct Both<A, B>(pub A, pub B);
 
@@ -47,6 +52,11 @@ impl<A: Observer, B: Observer> Observer for Both<A, B> {
     fn closed(&mut self, state: SessionState) {
         self.0.closed(state);
         self.1.closed(state);
+    }
+
+    fn trouble(&mut self, text: &str) {
+        self.0.trouble(text);
+        self.1.trouble(text);
     }
 
     fn suspend(&mut self) {

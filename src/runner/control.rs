@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use super::limits::StoppedTime;
+use super::limits::{StoppedTime, Stops};
 use super::signals::{Signals, Wish, stop_self};
-use crate::session::Layout;
 use crate::session::requests::{self, Request};
+use crate::session::{Layout, Round};
 
 /// Why everything was stopped, in rising order of weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,7 +40,7 @@ impl StopAll {
 #[derive(Debug)]
 pub struct Control {
     signals: Signals,
-    stopped_time: watch::Sender<Duration>,
+    stops: watch::Sender<Stops>,
     clock: StoppedTime,
     started: Instant,
     deadline: Option<Duration>,
@@ -53,10 +53,10 @@ pub struct Control {
 impl Control {
     /// Takes over the signals; must be called inside the runtime, before anything is started.
     pub fn listen(deadline: Option<Duration>) -> io::Result<Self> {
-        let (stopped_time, clock) = StoppedTime::new();
+        let (stops, clock) = StoppedTime::new();
         Ok(Self {
             signals: Signals::listen()?,
-            stopped_time,
+            stops,
             clock,
             started: Instant::now(),
             deadline,
@@ -112,12 +112,24 @@ impl Control {
         self.requests.as_ref().map(requests::take).unwrap_or_default()
     }
 
+    /// Whether a request for a slot of `round` (the session's own panel where `None`) is about the panel in `layout`.
+    pub(crate) fn is_about(&self, round: Option<Round>, layout: &Layout) -> bool {
+        self.requests.as_ref().is_some_and(|session| match round {
+            Some(round) => session.round(round).root() == layout.root(),
+            None => session.root() == layout.root(),
+        })
+    }
+
+    /// The clock of every limit stands still from now on.
+    pub(crate) fn begin_suspension(&self) {
+        self.stops.send_modify(|stops| stops.begin(Instant::now()));
+    }
+
     /// Stops this process until it is continued; every limit is longer by that time.
     pub(crate) fn stop_self(&self) -> io::Result<()> {
-        let before = Instant::now();
+        self.begin_suspension();
         let result = stop_self();
-        let length = before.elapsed();
-        self.stopped_time.send_modify(|total| *total += length);
+        self.stops.send_modify(|stops| stops.end(Instant::now()));
         result
     }
 

@@ -121,8 +121,7 @@ pub async fn run_panel(
             }
         }
     }
-    let refused = dispatcher.refused.take();
-    refused.map_or(Ok(()), Err)
+    dispatcher.finish()
 }
 
 impl Dispatcher<'_> {
@@ -133,9 +132,25 @@ impl Dispatcher<'_> {
         }
     }
 
+    /// The first refusal is told at once: somebody may free the disk while the slots go on.
     fn refuse(&mut self, error: SessionError) {
-        tracing::warn!("{error}");
-        self.refused.get_or_insert(error);
+        if self.refused.is_none() {
+            self.observer.trouble(&format!(
+                "{error}; the slots go on, and what the record lacks is written as soon as the folder takes it"
+            ));
+            self.refused = Some(error);
+        }
+    }
+
+    /// What was refused for a while and is on disk now is no error any more.
+    fn finish(mut self) -> Result<(), SessionError> {
+        match self.refused.take() {
+            None => Ok(()),
+            Some(SessionError::Io(_)) if self.folder.settle().and_then(|()| self.folder.write_status()).is_ok() => {
+                Ok(())
+            }
+            Some(refused) => Err(refused),
+        }
     }
 
     /// Makes the record durable and the status visible.
@@ -207,6 +222,7 @@ impl Dispatcher<'_> {
                 self.stop_all(StopAll::Deadline, false);
             }
             Outside::Suspend => {
+                control.begin_suspension();
                 self.pause.send_replace(true);
                 tokio::time::sleep(SUSPEND_GRACE).await;
                 self.observer.suspend();
@@ -236,11 +252,13 @@ impl Dispatcher<'_> {
 
     fn grant(&mut self, request: &Request, control: &mut Control) {
         match request {
-            Request::Cancel { slot: None } => {
+            Request::Cancel { slot: None, .. } => {
                 control.note_stop(StopAll::Request);
                 self.stop_all(StopAll::Request, false);
             }
-            Request::Cancel { slot: Some(slot) } => {
+            // It was for a panel that has ended meanwhile.
+            Request::Cancel { round, .. } if !control.is_about(*round, self.folder.layout()) => {}
+            Request::Cancel { slot: Some(slot), .. } => {
                 let slot = *slot;
                 let waiting = self.waiting.iter().position(|job| job.id == slot);
                 if waiting.is_some() || self.running.contains_key(&slot) {

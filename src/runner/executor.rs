@@ -3,6 +3,7 @@
 //! It alone knows the state of its slot while that runs; the dispatcher only hears the end. Whatever happens, exactly one
 //! [`Report::Ended`] is sent.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,9 +15,10 @@ use super::drive::{Driven, Halt, drive};
 use super::job::{Checks, Shared, SlotJob};
 use super::limits::{StoppedTime, at_limit};
 use super::live::LiveCell;
-use super::sink::AttemptSink;
-use crate::capture::Pattern;
+use super::sink::{AttemptSink, shown};
+use crate::capture::{Pattern, background_ceiling};
 use crate::config::Target;
+use crate::fs;
 use crate::ids::SlotId;
 use crate::session::slot::{Reason, SlotState};
 use crate::session::{Layout, SlotEnd, SlotError};
@@ -68,7 +70,7 @@ async fn execute(attempt: Attempt) -> SlotEnd {
     let mut sink = match AttemptSink::open(&attempt) {
         Ok(sink) => sink,
         Err(error) => {
-            let detail = attempt.shared.scrub.text_for(Some(slot), &error.to_string());
+            let detail = shown(&attempt.shared.scrub, slot, &error.to_string());
             return failed(attempt.number, Reason::IoError, detail);
         }
     };
@@ -153,7 +155,11 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
     let Attempt { number, job, layout, shared, .. } = attempt;
     let slot = job.id;
     sink.log.end();
-    let facts = gather(&driven, &mut sink, &shared.checks);
+    let mut facts = gather(&driven, &mut sink, &shared.checks);
+    if matches!(job.model.target, Target::Process { .. }) && facts.error.is_none() {
+        // An agent that gave up on its background tasks says so only here, and ends as if all were well.
+        facts.error = background_ceiling(&sink.log.kept().end());
+    }
     let checks = classify::Checks {
         ending: ending_of(&job.model.target),
         min_bytes: shared.checks.min_bytes,
@@ -171,12 +177,19 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
                 outcome = Outcome { state, reason: Some(Reason::IoError), detail, truncated: false };
             }
         }
+    } else if driven.io_error.as_ref().is_some_and(is_full) {
+        // The record and the answers of the others need the room more than an unfinished text does.
+        drop(sink.answer);
+        match fs::remove_if_exists(&layout.response_part(slot)) {
+            Ok(()) => outcome.detail.push_str(" (what there was of the answer was removed to make room)"),
+            Err(error) => tracing::warn!("the partial text of slot {slot} could not be removed: {error}"),
+        }
     } else if let Err(error) = sink.answer.set_aside(&layout.partial(slot)) {
         tracing::warn!("the partial text of slot {slot} could not be kept: {error}");
     }
     let scrub = |text: &str| shared.scrub.text_for(Some(slot), text);
     let error = outcome.reason.map(|reason| {
-        let detail = scrub(&outcome.detail);
+        let detail = shown(&shared.scrub, slot, &outcome.detail);
         let stderr = sink.log.kept().snippet(SNIPPET);
         let stdout = sink.printed.snippet(SNIPPET, &scrub);
         let diagnosis = format!("{}: {detail}\n{}", reason.as_str(), reason.next_step());
@@ -211,6 +224,10 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
     }
 }
 
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
 /// Everything that is known about the attempt. The pattern is looked for on disk, so the text is flushed first.
 fn gather(driven: &Driven, sink: &mut AttemptSink, checks: &Checks) -> AttemptFacts {
     let mut io_error = driven.io_error.as_ref().map(ToString::to_string);
@@ -236,7 +253,6 @@ fn gather(driven: &Driven, sink: &mut AttemptSink, checks: &Checks) -> AttemptFa
             (None, None) => Exit::None,
         },
         stop: driven.end.stop,
-        drained: driven.drained,
         workspace_changed: None,
         bytes: sink.answer.bytes(),
         blank: sink.answer.is_blank(),

@@ -79,6 +79,8 @@ pub trait Observer: Send {
     fn live(&mut self, status: &Status);
     /// What follows happens in this folder: `.` for the session, `judging` for a round of votes.
     fn enter(&mut self, _folder: &str) {}
+    /// Something that a person should know at once, and that is no event (a full disk).
+    fn trouble(&mut self, _text: &str) {}
     /// The session was closed.
     fn closed(&mut self, _state: SessionState) {}
     /// Gets out of the way of the shell before the process stops (Ctrl-Z).
@@ -96,6 +98,10 @@ impl<T: Observer + ?Sized> Observer for Box<T> {
 
     fn enter(&mut self, folder: &str) {
         (**self).enter(folder);
+    }
+
+    fn trouble(&mut self, text: &str) {
+        (**self).trouble(text);
     }
 
     fn closed(&mut self, state: SessionState) {

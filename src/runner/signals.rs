@@ -14,35 +14,61 @@ pub(crate) enum Wish {
 }
 
 /// The signals that this program listens to. Made once per command, before anything is started.
+///
+/// One that the caller had ignored stays ignored: `nohup` means SIGHUP, a shell without job control means SIGINT for
+/// what it runs in the background.
 #[derive(Debug)]
 pub(crate) struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    hang_up: Signal,
-    suspend: Signal,
+    interrupt: Option<Signal>,
+    terminate: Option<Signal>,
+    hang_up: Option<Signal>,
+    suspend: Option<Signal>,
 }
 
 impl Signals {
     /// Takes over the signals; must be called inside the runtime.
     pub(crate) fn listen() -> io::Result<Self> {
+        let ignored = ignored();
+        let hear = |kind: SignalKind| {
+            let is_ignored = ignored & (1 << (kind.as_raw_value() - 1)) != 0;
+            if is_ignored { Ok(None) } else { signal(kind).map(Some) }
+        };
+        // A file that grows over its limit is then an error of that write, not the end of the program.
+        drop(signal(SignalKind::from_raw(nix::sys::signal::Signal::SIGXFSZ as i32))?);
         Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hang_up: signal(SignalKind::hangup())?,
-            suspend: signal(SignalKind::from_raw(nix::sys::signal::Signal::SIGTSTP as i32))?,
+            interrupt: hear(SignalKind::interrupt())?,
+            terminate: hear(SignalKind::terminate())?,
+            hang_up: hear(SignalKind::hangup())?,
+            suspend: hear(SignalKind::from_raw(nix::sys::signal::Signal::SIGTSTP as i32))?,
         })
     }
 
     /// The next wish.
     pub(crate) async fn next(&mut self) -> Wish {
         tokio::select! {
-            Some(()) = self.interrupt.recv() => Wish::Stop(SignalKind::interrupt().as_raw_value()),
-            Some(()) = self.terminate.recv() => Wish::Stop(SignalKind::terminate().as_raw_value()),
-            Some(()) = self.hang_up.recv() => Wish::Stop(SignalKind::hangup().as_raw_value()),
-            Some(()) = self.suspend.recv() => Wish::Suspend,
-            else => std::future::pending().await,
+            () = next(&mut self.interrupt) => Wish::Stop(SignalKind::interrupt().as_raw_value()),
+            () = next(&mut self.terminate) => Wish::Stop(SignalKind::terminate().as_raw_value()),
+            () = next(&mut self.hang_up) => Wish::Stop(SignalKind::hangup().as_raw_value()),
+            () = next(&mut self.suspend) => Wish::Suspend,
         }
     }
+}
+
+async fn next(signal: &mut Option<Signal>) {
+    let heard = match signal {
+        Some(signal) => signal.recv().await,
+        None => None,
+    };
+    if heard.is_none() {
+        std::future::pending().await
+    }
+}
+
+/// The signals that this process was started with as ignored, a bit each. None where the system does not tell.
+fn ignored() -> u64 {
+    let status = fs_err::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
 /// Stops this process as Ctrl-Z would; returns when it is continued.

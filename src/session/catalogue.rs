@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 
 use super::SessionError;
+use super::events::History;
 use super::layout::{Layout, Round};
 use super::meta::{Meta, SessionState};
 use super::status::Status;
@@ -33,13 +34,20 @@ impl View {
             LockState::Held(owner) => Some(owner),
         };
         let meta = Meta::read(&layout.meta())?;
-        let settle = |status: Status| if owner.is_some() { status } else { status.without_owner() };
-        let status = settle(Status::read(&layout.status())?);
-        let round = layout.rounds().pop();
-        let round = match round {
-            Some(round) => Status::read(&layout.round(round).status()).ok().map(|status| (round, settle(status))),
-            None => None,
+        let stand = |layout: &Layout| {
+            let status = Status::read(&layout.status())?;
+            if owner.is_some() || !status.state.is_active() {
+                return Ok(status);
+            }
+            // The owner may have died, or been refused the disk, between the record and the status.
+            let recorded = History::read(&layout.events())
+                .and_then(|history| Status::fold(status.session.clone(), &history.records))
+                .ok();
+            Ok::<_, SessionError>(recorded.unwrap_or(status).without_owner())
         };
+        let status = stand(&layout)?;
+        let round = layout.rounds().pop();
+        let round = round.and_then(|round| Some((round, stand(&layout.round(round)).ok()?)));
         Ok(Self { layout, meta, status, round, owner })
     }
 

@@ -13,6 +13,7 @@ use super::events::{Event, Parent};
 use super::layout::{Layout, Round};
 use super::meta::{Artifact, EventsSeal, Meta, Phase, SessionKind, SessionState};
 use super::panel::{NewPanel, PanelFolder};
+use super::requests;
 use super::slot::SlotState;
 use crate::fs::{self, OwnerLock};
 use crate::ids::{FormatVersion, Sha256Hash, slug};
@@ -62,14 +63,35 @@ impl Session {
     /// Where `base` cannot be written, a private temporary folder of the same layout is used and
     /// [`Self::temporary`] says why.
     pub fn create(new: NewSession<'_>, now: Timestamp, rng: &mut impl CryptoRng) -> Result<Self, SessionError> {
-        let (layout, temporary) = match make_folder(new.base, new.kind, new.title, now, rng) {
-            Ok(layout) => (layout, None),
-            Err(reason) => {
-                let private = std::env::temp_dir().join(format!("team-{:016x}", rng.next_u64()));
-                fs::create_private_dir(&private)?;
-                (make_folder(&private, new.kind, new.title, now, rng)?, Some(reason.to_string()))
-            }
+        let reason = match Self::create_in(new.base, &new, now, rng) {
+            Err(SessionError::Io(reason)) => reason.to_string(),
+            made => return made,
         };
+        let private = std::env::temp_dir().join(format!("team-{:016x}", rng.next_u64()));
+        fs::create_private_dir(&private)?;
+        let session = Self::create_in(&private, &new, now, rng)?;
+        Ok(Self { temporary: Some(reason), ..session })
+    }
+
+    fn create_in(
+        base: &Path,
+        new: &NewSession<'_>,
+        now: Timestamp,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self, SessionError> {
+        let layout = make_folder(base, new.kind, new.title, now, rng)?;
+        Self::fill(layout.clone(), new, now, rng).inspect_err(|_| {
+            // Made a moment ago and by nobody else; half a session helps nobody.
+            fs::remove_dir_all(layout.root()).ok();
+        })
+    }
+
+    fn fill(
+        layout: Layout,
+        new: &NewSession<'_>,
+        now: Timestamp,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self, SessionError> {
         let lock = take_lock(&layout)?;
         let id = layout.name();
         if let Some(task) = new.task {
@@ -93,19 +115,21 @@ impl Session {
             kind: new.kind,
             session: &id,
             input: Some(new.input),
-            models: new.models,
+            models: new.models.clone(),
             parent: None,
-            isolation: new.isolation,
-            prompts: new.prompts,
+            isolation: new.isolation.clone(),
+            prompts: new.prompts.clone(),
         };
         let panel = PanelFolder::create(layout.clone(), panel, now, rng)?;
-        Ok(Self { layout, meta, panel, temporary, _lock: lock })
+        Ok(Self { layout, meta, panel, temporary: None, _lock: lock })
     }
 
     /// Takes a session that exists, to act on it. A living owner is named in the error.
     pub fn open(layout: Layout) -> Result<Self, SessionError> {
         let meta = Meta::read(&layout.meta())?;
         let lock = take_lock(&layout)?;
+        // What was asked of an owner that died must not hit this one.
+        drop(requests::take(&layout));
         // Read again: the owner may have written until it let go of the lock.
         let meta = Meta::read(&layout.meta()).unwrap_or(meta);
         let panel = PanelFolder::open(layout.clone(), &meta.session_id)?;
@@ -163,6 +187,8 @@ impl Session {
         self.panel.record(Event::Reopened { why: why.to_owned() }, now)?;
         self.meta.status = SessionState::InProgress;
         self.meta.completed_at = None;
+        // The seal is that of a closed record, and this one goes on.
+        self.meta.events = None;
         fs::replace_json(&self.layout.meta(), &self.meta)?;
         self.panel.write_status()
     }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use rand::CryptoRng;
 use serde::{Deserialize, Serialize};
 
-use super::layout::Layout;
+use super::layout::{Layout, Round};
 use super::{SessionError, read};
 use crate::fs;
 use crate::ids::{FormatVersion, SlotId};
@@ -19,6 +19,10 @@ pub enum Request {
     Cancel {
         /// The slot; `None` for everything.
         slot: Option<SlotId>,
+        /// The round of votes whose judge `slot` is; `None` for the session's own panel. Without it a request that
+        /// comes as the panel ends would hit the judge of the same number.
+        #[serde(default)]
+        round: Option<Round>,
     },
 }
 
@@ -32,7 +36,7 @@ struct RequestFile {
 
 /// Leaves a request for the owner of the session at `layout`.
 pub fn send(layout: &Layout, request: Request, now: Timestamp, rng: &mut impl CryptoRng) -> Result<(), SessionError> {
-    fs::create_dir_all(&layout.requests())?;
+    fs::ensure_dir(&layout.requests())?;
     let name = format!("{}-{:08x}.json", now.as_millisecond(), rng.next_u32());
     let path = layout.requests().join(name);
     // Written under a hidden name first, so that the owner never reads half a request.
@@ -77,9 +81,10 @@ mod tests {
         assert!(take(&layout).is_empty());
         let slot = SlotId::panel(2).next();
         let mut rng = rand::rng();
-        send(&layout, Request::Cancel { slot }, Timestamp::from_second(1).unwrap(), &mut rng).unwrap();
-        send(&layout, Request::Cancel { slot: None }, Timestamp::from_second(2).unwrap(), &mut rng).unwrap();
-        assert_eq!(take(&layout), [Request::Cancel { slot }, Request::Cancel { slot: None }]);
+        send(&layout, Request::Cancel { slot, round: None }, Timestamp::from_second(1).unwrap(), &mut rng).unwrap();
+        send(&layout, Request::Cancel { slot: None, round: None }, Timestamp::from_second(2).unwrap(), &mut rng)
+            .unwrap();
+        assert_eq!(take(&layout), [Request::Cancel { slot, round: None }, Request::Cancel { slot: None, round: None }]);
         assert!(take(&layout).is_empty());
     }
 
@@ -88,8 +93,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let layout = Layout::new(dir.path());
         let now = Timestamp::from_second(9).unwrap();
-        send(&layout, Request::Cancel { slot: None }, now, &mut rand::rng()).unwrap();
+        send(&layout, Request::Cancel { slot: None, round: None }, now, &mut rand::rng()).unwrap();
         fs::replace(&layout.requests().join("0.json"), b"{").unwrap();
-        assert_eq!(take(&layout), [Request::Cancel { slot: None }]);
+        assert_eq!(take(&layout), [Request::Cancel { slot: None, round: None }]);
     }
 }

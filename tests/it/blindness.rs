@@ -7,14 +7,26 @@ use crate::support::{Session, TeamToml, TestEnv, assert_consistent, finish, wait
 
 /// Every word that would name a member of the panel of [`zoo`].
 const NAMES: [&str; 13] = [
-    "quokka", "wombat", "numbat", "narwhal", "dugong", "bilby", "potoroo", "fake-agent", "fake_agent", "NARWHAL_KEY",
-    "QUOKKA_TOKEN", "bandicoot", "galago",
+    "quokka",
+    "wombat",
+    "numbat",
+    "narwhal",
+    "dugong",
+    "bilby",
+    "potoroo",
+    "fake-agent",
+    "fake_agent",
+    "NARWHAL_KEY",
+    "QUOKKA_TOKEN",
+    "bandicoot",
+    "galago",
 ];
 
 /// Agents under programs of their own names, that print their own names where they should not, one that cannot be
 /// started, one behind a provider that is not there, and a recording that is damaged.
 fn zoo() -> TestEnv {
-    let env = TestEnv::new().set("NARWHAL_KEY", "sk-narwhal-0123456789abcdefghijklmnop").set("QUOKKA_TOKEN", "tok-98765432");
+    let env =
+        TestEnv::new().set("NARWHAL_KEY", "sk-narwhal-0123456789abcdefghijklmnop").set("QUOKKA_TOKEN", "tok-98765432");
     std::fs::create_dir_all(env.path("bin")).unwrap();
     let agent = |program: &str, steps: &[&str]| {
         let path = env.path(&format!("bin/{program}"));
@@ -33,12 +45,35 @@ fn zoo() -> TestEnv {
         .model(
             "quokka-large",
             &[
-                ("command", agent("bilby", &["wait-for seen", "stderr bilby: quokka-large is thinking", "answer first text", "vote approve"])),
-                ("env", toml::Value::Table([("QUOKKA_TOKEN".to_owned(), "${QUOKKA_TOKEN}".into())].into_iter().collect())),
+                (
+                    "command",
+                    agent(
+                        "bilby",
+                        &[
+                            "wait-for seen",
+                            "stderr bilby: quokka-large is thinking",
+                            "answer first text",
+                            "vote approve",
+                        ],
+                    ),
+                ),
+                (
+                    "env",
+                    toml::Value::Table([("QUOKKA_TOKEN".to_owned(), "${QUOKKA_TOKEN}".into())].into_iter().collect()),
+                ),
             ],
         )
-        .model("numbat", &[("command", agent("numbat-cli", &["stderr numbat-cli: no such model numbat", "print I would be numbat", "exit 3"]))])
-        .model("wombat", &[("command", toml::Value::Array(vec![env.path("bin/wombat-cli").display().to_string().into()]))])
+        .model(
+            "numbat",
+            &[(
+                "command",
+                agent("numbat-cli", &["stderr numbat-cli: no such model numbat", "print I would be numbat", "exit 3"]),
+            )],
+        )
+        .model(
+            "wombat",
+            &[("command", toml::Value::Array(vec![env.path("bin/wombat-cli").display().to_string().into()]))],
+        )
         .model("dugong", &[("use", "narwhal@dugong-7b".into())])
         .model("galago", &[("use", "replay:potoroo.jsonl#claude-stream-json".into())])
         .model("spy", &[("command", shell(spy))])
@@ -98,10 +133,15 @@ fn before_the_verdict_no_file_no_output_no_prompt_and_no_process_in_sight_names_
     // While a slot runs and the others have ended.
     let others: Vec<String> = session.slots().into_iter().filter(|id| *id != first).collect();
     wait_until("the other slots", || {
-        others.iter().all(|id| !["PENDING", "RUNNING"].contains(&session.slot(id)["state"].as_str().unwrap())).then_some(())
+        others
+            .iter()
+            .all(|id| !["PENDING", "RUNNING"].contains(&session.slot(id)["state"].as_str().unwrap()))
+            .then_some(())
     });
     assert_files_blind(&session);
-    for command in [&["status"][..], &["status", "--json"], &["list"], &["list", "--json"], &["show"], &["show", "--json"]] {
+    for command in
+        [&["status"][..], &["status", "--json"], &["list"], &["list", "--json"], &["show"], &["show", "--json"]]
+    {
         let (out, err) = finish(&env, command, 0);
         assert_blind(&format!("{command:?} while it runs"), &(out + &err));
     }
@@ -162,14 +202,21 @@ fn before_the_verdict_no_file_no_output_no_prompt_and_no_process_in_sight_names_
 }
 
 #[test]
-fn what_a_program_calls_its_tools_and_why_it_waits_is_not_shown() {
+fn what_a_program_calls_its_tools_and_why_it_waits_names_nobody() {
     let tool = json!({"type": "assistant", "parent_tool_use_id": null, "session_id": "s", "message": {
         "id": "m", "content": [{"type": "tool_use", "id": "t", "name": "mcp__quokka__look", "input": {}}]}});
     let retry = json!({"type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 3,
         "retry_delay_ms": 5000, "error_status": 529, "error": "overloaded by quokka", "session_id": "s"});
     let config = TeamToml::new().agent_with(
         "quokka",
-        &["swallow", &format!("print {tool}"), "wait-for one", &format!("print {retry}"), "wait-for two", "claude done"],
+        &[
+            "swallow",
+            &format!("print {tool}"),
+            "wait-for one",
+            &format!("print {retry}"),
+            "wait-for two",
+            "claude done",
+        ],
         &[("output", "claude-stream-json".into())],
     );
     let env = TestEnv::with(&config);
@@ -180,7 +227,7 @@ fn what_a_program_calls_its_tools_and_why_it_waits_is_not_shown() {
             session.slot("01")["activity"].as_str().filter(|activity| activity.starts_with(start)).map(str::to_owned)
         })
     };
-    assert_eq!(activity("using"), "using a tool");
+    assert_blind("a tool's name", &activity("tool"));
     std::fs::write(session.path("work/01/one"), "").unwrap();
     assert_blind("a retry", &activity("retry"));
     std::fs::write(session.path("work/01/two"), "").unwrap();

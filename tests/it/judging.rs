@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::support::{
-    APPROVE, Session, TestEnv, assert_consistent, finish, judges, run_and_judge, voters, wait_until,
-};
+use crate::support::{APPROVE, Session, TestEnv, assert_consistent, finish, judges, run_and_judge, voters, wait_until};
 
 /// Three agents whose answers tell them apart for the test, and that approve everything.
 fn three() -> TestEnv {
@@ -140,7 +138,10 @@ fn only_complete_answers_are_judged_and_the_seats_of_the_others_are_told() {
     run_and_judge(&env, &[], 0);
     let session = env.session();
     let (dead, mute) = (session.id_of("dead"), session.id_of("mute"));
-    assert_eq!((session.slot(&dead)["state"].clone(), session.slot(&mute)["state"].clone()), ("FAILED".into(), "EMPTY".into()));
+    assert_eq!(
+        (session.slot(&dead)["state"].clone(), session.slot(&mute)["state"].clone()),
+        ("FAILED".into(), "EMPTY".into())
+    );
     for (name, judge) in judges(&session.round("judging")) {
         let shown = shown(&session, &judge);
         assert!(shown.iter().all(|name| ["kiwi", "plum"].contains(&name.as_str())), "{name}: {shown:?}");
@@ -166,7 +167,11 @@ fn the_partial_text_of_a_failed_judge_is_not_read_and_an_odd_panel_stays_odd() {
     assert_eq!(judge["votes"].as_array().unwrap().len(), 0);
     assert_eq!(judge["missing"].as_array().unwrap().len(), 2);
     let verdict = session.json("verdict.json");
-    assert_eq!((&verdict["winner"], &verdict["noWinner"]), (&Value::Null, &"notApproved".into()), "one for, one against");
+    assert_eq!(
+        (&verdict["winner"], &verdict["noWinner"]),
+        (&Value::Null, &"notApproved".into()),
+        "one for, one against"
+    );
     assert_eq!(verdict["panel"]["judges"], 3);
     assert_consistent(&session);
 }
@@ -203,10 +208,37 @@ fn judging_again_opens_a_new_round_and_keeps_the_first_byte_for_byte() {
 }
 
 #[test]
+fn a_round_that_is_stopped_is_closed_and_the_verdict_before_it_stays() {
+    let config = voters(&[("kiwi", "first text", "approve"), ("plum", "second text", "approve")])
+        .agent("fair", &["vote approve"])
+        .agent("slow", &["hang"]);
+    let env = TestEnv::with(&config);
+    run_and_judge(&env, &[], 0);
+    let session = env.session();
+    let before = session.text("verdict.md");
+    let mut judging = env.start(&["judge", "--judges", "fair,slow"]);
+    let round = session.round("judging-2");
+    wait_until("the round", || round.has("status.json").then_some(()));
+    let slow = round.id_of("slow");
+    wait_until("the slow judge", || (round.slot(&slow)["state"] == "RUNNING").then_some(()));
+    let meta = session.json("session-meta.json");
+    assert_eq!((&meta["status"], &meta["events"]), (&"in_progress".into(), &Value::Null), "an open record has no seal");
+    judging.signal(nix::sys::signal::Signal::SIGINT);
+    assert_eq!(judging.wait().code(), Some(130), "{}", judging.stderr());
+    assert!(!round.has("verdict.json"), "a part of the judges decides nothing");
+    assert_eq!(session.text("verdict.md"), before);
+    assert_eq!(round.json("status.json")["state"], "cancelled");
+    assert_consistent(&session);
+    // The next round has a number of its own.
+    finish(&env, &["judge"], 0);
+    assert_eq!(session.json("verdict.json")["round"], 3);
+    assert_consistent(&session);
+}
+
+#[test]
 fn a_round_without_a_decision_is_the_newest_verdict_all_the_same() {
     let env = TestEnv::with(
-        &voters(&[("kiwi", "first text", "approve"), ("plum", "second text", "approve")])
-            .agent("dead", &["exit 1"]),
+        &voters(&[("kiwi", "first text", "approve"), ("plum", "second text", "approve")]).agent("dead", &["exit 1"]),
     );
     run_and_judge(&env, &[], 0);
     finish(&env, &["judge", "--judges", "dead"], 3);

@@ -10,6 +10,9 @@
 //! | `write TEXT` | the same without the line end |
 //! | `stderr TEXT` | writes a line to stderr |
 //! | `print-file FILE` | writes the file to stdout |
+//! | `print-slices N,N,.. FILE` | the same in pieces of these sizes, over and over, each written when the last was read |
+//! | `stderr-slices N,N,.. FILE` | the same to stderr |
+//! | `big-frame N` | writes a Claude stream-json conversation with one frame of N bytes of text |
 //! | `bytes N` | writes N bytes of text in lines of 80 |
 //! | `stderr-bytes N` | the same to stderr |
 //! | `claude TEXT` | writes a whole Claude stream-json conversation that answers TEXT |

@@ -51,8 +51,7 @@ impl std::fmt::Display for Activity {
             Self::Waiting => f.write_str("waiting"),
             Self::Thinking => f.write_str("thinking"),
             Self::Answering => f.write_str("answering"),
-            // What a program calls its tools tells which program it is.
-            Self::Tool(_) => f.write_str("using a tool"),
+            Self::Tool(name) => write!(f, "tool {name}"),
             Self::Retry { attempt, of: 0, in_seconds, why } => write!(f, "retry {attempt} in {in_seconds}s ({why})"),
             Self::Retry { attempt, of, in_seconds, why } => {
                 write!(f, "retry {attempt}/{of} in {in_seconds}s ({why})")

@@ -9,6 +9,9 @@ use tempfile::TempDir;
 use super::processes::belonging_to;
 use super::{Background, DEADLINE, Session, TeamToml, wait_until};
 
+/// Nobody's id, and not the overflow id, which a user namespace shows for everybody it does not know.
+const ORDINARY_USER: u32 = 23_571;
+
 /// Where the system's own tools are.
 const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -72,15 +75,68 @@ impl TestEnv {
         command
     }
 
+    /// The same under a limit of open files, soft and hard.
+    pub(crate) fn team_with_descriptors(&self, limit: u32, arguments: &[&str]) -> assert_cmd::Command {
+        let team = self.command(arguments);
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -n \"$1\" && shift && exec \"$@\"", "sh", &limit.to_string()]);
+        command.arg(team.get_program()).args(team.get_args()).current_dir(self.project()).env_clear();
+        command.envs(team.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let mut command = assert_cmd::Command::from_std(command);
+        command.timeout(2 * DEADLINE);
+        command
+    }
+
     /// Starts the program and goes on.
     pub(crate) fn start(&self, arguments: &[&str]) -> Background {
+        self.start_under(&[], arguments)
+    }
+
+    /// The same below another program (`nohup`, `prlimit ..`), which must become it by `exec`.
+    pub(crate) fn start_under(&self, wrapper: &[&str], arguments: &[&str]) -> Background {
         let number = self.started.replace(self.started.get() + 1);
         let output = |name: &str| self.root.path().join("output").join(format!("{number}.{name}"));
-        Background::start(self.command(arguments), output("stdout"), output("stderr"))
+        Background::start(self.command_under(wrapper, arguments), output("stdout"), output("stderr"))
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_team"));
+        self.command_under(&[], arguments)
+    }
+
+    /// Makes this world one of an ordinary user, whom a folder's mode binds, and gives the wrapper that becomes this
+    /// user and the program as that user finds it. Where the tests run as one, nothing changes.
+    pub(crate) fn of_ordinary_user(&self) -> Vec<String> {
+        if !nix::unistd::geteuid().is_root() {
+            return Vec::new();
+        }
+        // The build directory may be out of that user's reach.
+        let programs = self.root.path().join("programs");
+        std::fs::create_dir(&programs).unwrap();
+        for program in [env!("CARGO_BIN_EXE_team"), env!("CARGO_BIN_EXE_fake-agent")] {
+            let to = programs.join(Path::new(program).file_name().unwrap());
+            if std::fs::hard_link(program, &to).is_err() {
+                std::fs::copy(program, &to).unwrap();
+            }
+        }
+        let config = std::fs::read_to_string(self.path("team.toml")).unwrap();
+        let agent = programs.join("fake-agent").display().to_string();
+        self.write("team.toml", config.replace(env!("CARGO_BIN_EXE_fake-agent"), &agent));
+        let user = ORDINARY_USER.to_string();
+        let owned = Command::new("chown").args(["-R", &user]).arg(self.root.path()).status().unwrap();
+        assert!(owned.success());
+        let id = |name: &str| format!("--{name}={user}");
+        let team = programs.join("team").display().to_string();
+        ["setpriv".to_owned(), id("reuid"), id("regid"), "--clear-groups".to_owned(), "--".to_owned()]
+            .into_iter()
+            .chain(["sh".to_owned(), "-c".to_owned(), format!("shift; exec '{team}' \"$@\""), "sh".to_owned()])
+            .collect()
+    }
+
+    /// The program below `wrapper`, in this world.
+    pub(crate) fn command_under(&self, wrapper: &[&str], arguments: &[&str]) -> Command {
+        let mut words = wrapper.iter().copied().chain([env!("CARGO_BIN_EXE_team")]);
+        let mut command = Command::new(words.next().unwrap_or_default());
+        command.args(words);
         let dir = |name: &str| self.root.path().join(name);
         let agents = Path::new(env!("CARGO_BIN_EXE_fake-agent")).parent().unwrap().display();
         command
