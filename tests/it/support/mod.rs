@@ -8,10 +8,12 @@ mod deadline;
 mod env;
 mod processes;
 mod session;
+mod terminal;
 
 pub(crate) use background::Background;
 pub(crate) use config::TeamToml;
 pub(crate) use deadline::{DEADLINE, wait_until};
 pub(crate) use env::TestEnv;
-pub(crate) use processes::is_alive;
+pub(crate) use processes::{is_alive, process_state};
 pub(crate) use session::Session;
+pub(crate) use terminal::Terminal;
