@@ -95,6 +95,8 @@ struct Ended<'a> {
     subagent_stats: Option<Subagents<'a>>,
     #[serde(borrow, default)]
     queued_turn_count: Loose<'a>,
+    #[serde(borrow, default)]
+    num_turns: Loose<'a>,
 }
 
 impl Typed for Frame<'_> {
@@ -212,6 +214,8 @@ pub(super) struct Claude {
     text_in_turn: bool,
     /// A tool was used and no text has come after it.
     open_tool: bool,
+    /// The agent itself spoke in this turn in place of a model.
+    synthetic: bool,
     /// A question that was asked, while no text has come after it.
     question: Option<String>,
     message_stop: Option<StopReason>,
@@ -286,6 +290,7 @@ impl Claude {
                 let kind = api.api_error_type.str().or(frame.error.str()).unwrap_or_default();
                 self.progress.error = Some(typed_error(api.api_error_status.status(), kind, &words));
             }
+            self.synthetic = true;
             return Ok(());
         }
         self.progress.go_on();
@@ -340,7 +345,11 @@ impl Claude {
         let subtype = frame.subtype.str().unwrap_or_default();
         let failed = frame.is_error.is_true() || subtype.starts_with("error");
         let said = frame.result.as_ref().map(Text::as_str).unwrap_or_default();
-        if !failed && !self.text_in_turn && !said.trim().is_empty() {
+        // Without a turn nobody was asked: the prompt was taken as a command of the agent (`/help`), and what it says is
+        // its own.
+        let not_asked = !failed && !self.text_in_turn && frame.num_turns.count() == Some(0);
+        let own_words = std::mem::take(&mut self.synthetic) || not_asked;
+        if !failed && !self.text_in_turn && !own_words && !said.trim().is_empty() {
             self.blocks += 1;
             self.open_tool = false;
             self.question = None;
@@ -352,6 +361,8 @@ impl Claude {
         let (question, open_tool) = (self.question.take(), std::mem::take(&mut self.open_tool));
         let error = if failed {
             Some(self.failure(frame, subtype, &said))
+        } else if not_asked {
+            Some(TypedError::new(Reason::PromptNotRead, not_sent(&said)))
         } else if let Some(question) = question {
             Some(TypedError::new(Reason::Blocked, question))
         } else if let Some(tool) = denied.filter(|_| open_tool) {
@@ -395,6 +406,14 @@ impl Claude {
             _ if typed.detail.is_empty() => TypedError::new(typed.reason, subtype),
             _ => typed,
         }
+    }
+}
+
+/// What the agent said in place of asking a model.
+fn not_sent(said: &str) -> String {
+    match said.trim() {
+        "" => "the prompt was not sent to the model".to_owned(),
+        said => format!("the prompt was not sent to the model; the program said: {said}"),
     }
 }
 

@@ -351,6 +351,27 @@ fn killed_background_tasks_are_their_own_reason() {
 }
 
 #[test]
+fn a_prompt_that_was_taken_as_a_command_of_the_agent_was_not_read() {
+    let own = r#"{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text","text":"/help is not here"}]}}"#;
+    let result = |turns: u32| {
+        format!(
+            r#"{{"type":"result","subtype":"success","is_error":false,"num_turns":{turns},"result":"/help is not here"}}"#
+        )
+    };
+    for stream in [format!("{own}\n{}\n", result(0)), result(0)] {
+        let (text, end) = claude(&stream);
+        assert_eq!((text.as_str(), reason(&end)), ("", Some(Reason::PromptNotRead)));
+        assert!(end.error.unwrap().detail.ends_with("the program said: /help is not here"));
+    }
+    // A model was asked and said nothing: what the agent says of it is no answer either.
+    let (text, end) = claude(&format!("{own}\n{}\n", result(1)));
+    assert_eq!((text.as_str(), reason(&end)), ("", None));
+    // The next turn is read as ever.
+    let (text, _) = claude(&format!("{own}\n{}\n{}\n", result(1), result(1)));
+    assert_eq!(text, "/help is not here\n");
+}
+
+#[test]
 fn the_users_own_message_is_not_the_models() {
     let opencode = r#"{"type":"text","sessionID":"s","part":{"id":"u","messageID":"user","text":"LEAK"}}
 {"type":"step_start","sessionID":"s","part":{"messageID":"m"}}

@@ -80,7 +80,7 @@ impl HeadTail {
 }
 
 /// Valid UTF-8 without control characters, but for line ends and tabs.
-pub(super) fn escape(bytes: &[u8], into: &mut String) {
+pub(crate) fn escape(bytes: &[u8], into: &mut String) {
     for c in String::from_utf8_lossy(bytes).chars() {
         match c {
             '\n' | '\t' => into.push(c),

@@ -24,5 +24,6 @@ pub use answer_file::{AnswerFacts, AnswerFile};
 pub use decoder::{Decoder, FRAME_LIMIT};
 pub use error_log::{ErrorLog, Redact, Unchanged};
 pub use head_tail::HeadTail;
+pub(crate) use head_tail::escape;
 pub use pattern::{Pattern, PatternError};
 pub use provider_words::background_ceiling;

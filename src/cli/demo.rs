@@ -29,7 +29,7 @@ const MOST_TOKENS: u64 = 400;
 pub(super) async fn demo(args: &DemoArgs, context: &Context) -> Result<ExitCode> {
     let config = context.load(context.global.settings())?;
     let input = match args.words.as_slice() {
-        [] => read_question(context)?,
+        [] => engine::Input { text: QUESTION.to_owned(), session_path: None },
         words => read_input(None, words, &context.cwd)?,
     };
     let models = resolve(context, &config, &[format!("local@{LOCAL_MODEL}")])?;
@@ -70,12 +70,6 @@ pub(super) async fn demo(args: &DemoArgs, context: &Context) -> Result<ExitCode>
         notes,
     };
     conclude(context, prepared, async |context| engine::run(request, context, &mut rand::rng()).await).await
-}
-
-/// The built-in question; it goes the same way as a user's.
-fn read_question(context: &Context) -> Result<engine::Input> {
-    // More than one word, so that it is never taken for a file's name.
-    read_input(None, &[QUESTION.trim_end().to_owned(), String::new()], &context.cwd)
 }
 
 fn seat_of(model: &ResolvedModel, (temperature, seed, system): (f64, u64, &str)) -> ResolvedModel {

@@ -4,7 +4,7 @@ use clap::Parser;
 
 use super::args::{Cli, Command};
 use super::context::Context;
-use super::{completions, config, demo, doctor, init, judge, models, run, sessions, show};
+use super::{completions, config, deep, demo, doctor, init, judge, looks, models, run, sessions, show};
 use crate::error::{Error, ExitCode};
 
 /// Runs the program; the result is its exit code.
@@ -38,11 +38,15 @@ fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Error> {
     match command {
         Command::Config => config::config(context),
         Command::Completions(args) => completions::completions(context, &args),
-        Command::Models => runtime()?.block_on(models::models(context, None)),
-        Command::Init(args) => runtime()?.block_on(init::init(context, &args, None)),
+        Command::Models => runtime()?.block_on(models::models(context, Some(&|| looks::local(context)))),
+        Command::Init(args) => runtime()?.block_on(init::init(context, &args, Some(&|| looks::local(context)))),
         Command::Doctor(args) => {
-            let hooks = doctor::Hooks { local: None, isolation: None, deep: None };
-            runtime()?.block_on(doctor::doctor(context, &args, &hooks))
+            let hooks = doctor::Hooks {
+                local: Some(&|| looks::local(context)),
+                isolation: Some(&|| looks::isolation(context)),
+                deep: Some(&|models| Box::pin(deep::ask_each(context, models))),
+            };
+            work()?.block_on(doctor::doctor(context, &args, &hooks))
         }
         Command::Run(args) => work()?.block_on(run::run(&args, context)),
         Command::RunAndJudge(args) => work()?.block_on(run::run_and_judge(&args, context)),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use futures::future::BoxFuture;
+use futures::future::LocalBoxFuture;
 use serde::Serialize;
 
 use super::args::DoctorArgs;
@@ -74,7 +74,7 @@ impl Finding {
 }
 
 /// Asks each model one short question; one finding for each, in order.
-pub type DeepProbe<'a> = dyn Fn(Vec<ResolvedModel>) -> BoxFuture<'a, Vec<Finding>> + 'a;
+pub type DeepProbe<'a> = dyn Fn(Vec<ResolvedModel>) -> LocalBoxFuture<'a, Vec<Finding>> + 'a;
 
 /// What other modules find out.
 #[derive(Clone, Copy)]

@@ -6,7 +6,9 @@ use super::panel::{conclude, judge_request, limits, prepare};
 use crate::config::ResolvedModel;
 use crate::engine;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
-use crate::session::{Catalogue, Manifest};
+use crate::ids::SlotId;
+use crate::session::slot::SlotState;
+use crate::session::{Catalogue, Manifest, View};
 
 /// Lets judges vote on a finished run, in a new round.
 pub(super) async fn judge(args: &JudgeArgs, context: &Context) -> Result<ExitCode> {
@@ -26,8 +28,15 @@ pub(super) async fn judge(args: &JudgeArgs, context: &Context) -> Result<ExitCod
     if panel.is_empty() {
         return Err(Error::new(ErrorKind::Integrity, format!("`{}` names no model", layout.manifest().display())));
     }
-    if let Some(note) = request.check(&panel)?.note() {
-        context.printer.note(format!("note: {note}"));
+    let view = View::read(layout.clone())?;
+    // Only what is complete needs a judge. A session that goes on is refused further down, by its owner's name.
+    if !view.state().is_active() {
+        let complete =
+            |slot: &SlotId| view.status.models.get(slot).is_some_and(|entry| entry.state == SlotState::Completed);
+        let complete: Vec<bool> = manifest.shuffle_order.iter().map(complete).collect();
+        if let Some(note) = request.check_complete(&panel, &complete)?.forecast() {
+            context.printer.note(format!("note: {note}"));
+        }
     }
     let judges = request.judges_of(&panel);
     let asked: Vec<_> = judges.iter().collect();

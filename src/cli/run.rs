@@ -36,7 +36,7 @@ async fn ask(
     let judge = judging.map(|judging| judge_request(context, &config, judging)).transpose()?;
     let checks = checks(limit_args)?;
     if let Some(judge) = &judge
-        && let Some(note) = judge.check(&models)?.note()
+        && let Some(note) = judge.check(&models)?.forecast()
     {
         context.printer.note(format!("note: {note}"));
     }

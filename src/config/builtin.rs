@@ -11,6 +11,8 @@ pub(super) const SESSIONS_DIR: &str = "ai-docs/sessions";
 pub(super) const RETRIES: u32 = 2;
 /// The one managed local model.
 pub const LOCAL_MODEL: &str = "smollm2";
+/// Its context, prompt and answer together: more than this it was not made for.
+pub const LOCAL_CONTEXT_TOKENS: u64 = 8192;
 
 /// An endpoint that is known by name; addresses and variables are those of its public documentation.
 struct KnownProvider {

@@ -307,11 +307,12 @@ impl<'a> Models<'a> {
             let model = if provider == "local" { builtin::LOCAL_MODEL } else { "MODEL" };
             return Err(ResolveError::Incomplete { name: full, form: format!("{provider}@{model}") });
         }
+        let context = matches!(target, Target::Local { .. }).then_some(builtin::LOCAL_CONTEXT_TOKENS);
         Ok(ResolvedModel {
             name: asked.to_owned(),
             identity: ModelIdentity(identity),
             target,
-            settings: ModelSettings::default(),
+            settings: ModelSettings { context, ..ModelSettings::default() },
         })
     }
 

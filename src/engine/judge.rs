@@ -8,19 +8,21 @@ use fs_err;
 use jiff::Timestamp;
 use rand::CryptoRng;
 
+use super::publish::record;
 use super::services::Services;
+use super::tail::show_tail;
 use crate::config::{ResolvedModel, SelfVote, Target};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
 use crate::judging::{
-    Answer, Assignment, BallotForm, Candidate, Coverage, Judge, JudgePrompts, JudgeVotes, Panel, Votes, assign,
+    Answer, Assignment, BallotForm, Candidate, Coverage, Fitted, Judge, JudgePrompts, JudgeVotes, Panel, Votes, assign,
     check_panel, parse, schema,
 };
 use crate::prompts::Prompts;
 use crate::runner::{Checks, Control, Limits, Observer, Purpose, SlotJob, run_panel};
-use crate::session::slot::SlotState;
-use crate::session::{Event, Manifest, PanelFolder, Round, Session};
+use crate::session::slot::{Reason, SlotState};
+use crate::session::{Event, Manifest, PanelFolder, Round, Session, SlotEnd, SlotError};
 
 /// Who judges, and how.
 #[derive(Debug, Clone)]
@@ -42,12 +44,19 @@ impl JudgeRequest {
 
     /// Refuses, before a run, a panel that would leave an answer without a judge.
     pub fn check(&self, models: &[ResolvedModel]) -> Result<Coverage> {
+        self.check_complete(models, &vec![true; models.len()])
+    }
+
+    /// The same after a run: only the answers of the models that are `complete` need a judge.
+    pub fn check_complete(&self, models: &[ResolvedModel], complete: &[bool]) -> Result<Coverage> {
         // The ids are drawn later; any one-to-one choice tells the same.
         let seats: Vec<SlotId> = SlotId::panel(models.len()).collect();
         let answers = seats
             .iter()
             .zip(models)
-            .map(|(id, model)| Answer { id: *id, identity: model.identity.clone() })
+            .zip(complete)
+            .filter(|(_, complete)| **complete)
+            .map(|((id, model), _)| Answer { id: *id, identity: model.identity.clone() })
             .collect::<Vec<_>>();
         let judges = self.judges_of(models);
         let ids = SlotId::panel(judges.len());
@@ -122,7 +131,9 @@ pub(super) async fn run_round<R: CryptoRng>(
         Timestamp::now(),
         rng,
     )?;
+    show_tail(session.layout(), 1, session.panel().status(), observer)?;
     observer.enter(&round.folder());
+    show_tail(folder.layout(), 1, folder.status(), observer)?;
     let judges = seated_judges(folder.manifest(), &manifest, request);
     let drawn = assign(&answers, &judges, request.self_vote, rng)?;
     let task = fs_err::read(session.layout().input())?;
@@ -137,13 +148,17 @@ pub(super) async fn run_round<R: CryptoRng>(
         let left: Vec<String> = left.iter().map(ToString::to_string).collect();
         format!("judge {judge} did not see {}: its declared context is too small", left.join(", "))
     }));
+    notes.extend(Coverage::assigned(&answers, &fitted.assignments).note());
+    for (judge, end) in unasked(&judges, &fitted) {
+        record(&mut folder, Event::SlotEnded { slot: judge, end: Box::new(end) }, observer)?;
+    }
     let assignments: BTreeMap<SlotId, Assignment> =
         fitted.assignments.into_iter().map(|assignment| (assignment.judge, assignment)).collect();
     let mut jobs = Vec::new();
     for (judge, assignment) in &assignments {
         let path = folder.layout().prompt(*judge);
         let sha256 = write_prompt(&prompts, assignment, form(*judge), &path)?;
-        folder.record(Event::PromptWritten { judge: *judge, sha256 }, Timestamp::now())?;
+        record(&mut folder, Event::PromptWritten { judge: *judge, sha256 }, observer)?;
         jobs.push(SlotJob {
             id: *judge,
             model: models_of_judges.models[judge].resolved.clone(),
@@ -157,7 +172,7 @@ pub(super) async fn run_round<R: CryptoRng>(
     let shared = services.shared(limits, Checks::default(), folder.manifest());
     run_panel(&mut folder, jobs, shared, services.at_once(), control, observer).await?;
 
-    let votes = read_ballots(&mut folder, round, request, &assignments, session, &judges, &answers)?;
+    let votes = read_ballots(&mut folder, round, request, &assignments, session, &judges, &answers, observer)?;
     let mut bytes = serde_json::to_vec_pretty(&votes).map_err(|e| Error::internal(e.to_string()))?;
     bytes.push(b'\n');
     fs::replace(&folder.layout().votes(), &bytes)?;
@@ -200,6 +215,45 @@ fn seated_judges(round: &Manifest, panel: &Manifest, request: &JudgeRequest) -> 
 
 const fn context(model: &ResolvedModel) -> Option<u64> {
     model.settings.context
+}
+
+/// The ends of the judges that are not asked, each with its reason.
+fn unasked(judges: &[Judge], fitted: &Fitted) -> Vec<(SlotId, SlotEnd)> {
+    let asked = |judge: SlotId| fitted.assignments.iter().any(|assignment| assignment.judge == judge);
+    let end = |judge: &Judge| {
+        let (reason, detail, next_step) = match fitted.refused.iter().find(|refused| refused.judge == judge.id) {
+            Some(refused) => (
+                Reason::ContextTooLong,
+                refused.to_string(),
+                "raise the judge's declared `context`, or name a judge with a larger one",
+            ),
+            None => (
+                Reason::Cancelled,
+                "every complete answer is its own, so there is nothing that it may judge".to_owned(),
+                "name judges of another model with `--judges`, or use `--self-vote slot`",
+            ),
+        };
+        SlotEnd {
+            attempt: 0,
+            state: reason.state(),
+            exit_code: None,
+            signal: None,
+            output_size: None,
+            sha256: None,
+            truncated: false,
+            usage: None,
+            dropped_settings: Vec::new(),
+            error: Some(SlotError {
+                reason,
+                detail,
+                next_step: next_step.to_owned(),
+                error_log_path: None,
+                stdout_snippet: None,
+                stderr_snippet: None,
+            }),
+        }
+    };
+    judges.iter().filter(|judge| !asked(judge.id)).map(|judge| (judge.id, end(judge))).collect()
 }
 
 /// Providers that can are held to the JSON schema.
@@ -261,6 +315,7 @@ fn read_ballots(
     session: &Session,
     judges: &[Judge],
     answers: &[Answer],
+    observer: &mut dyn Observer,
 ) -> Result<Votes> {
     let mut votes_of_judges = Vec::new();
     let states: Vec<(SlotId, SlotState, Option<Sha256Hash>)> =
@@ -278,7 +333,7 @@ fn read_ballots(
                     votes: judged.votes.len() as u32,
                     missing: judged.missing.len() as u32,
                 };
-                folder.record(event, Timestamp::now())?;
+                record(folder, event, observer)?;
                 judged
             }
             _ => JudgeVotes::without_votes(judge, state, assignment),

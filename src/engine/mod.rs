@@ -11,6 +11,7 @@ mod outcome;
 mod publish;
 mod run;
 mod services;
+mod tail;
 
 pub use input::{Input, contained, read_input};
 pub use judge::JudgeRequest;

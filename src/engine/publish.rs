@@ -5,13 +5,14 @@ use jiff::Timestamp;
 use super::judge::RoundEnd;
 use super::outcome::Decision;
 use super::services::Services;
+use super::tail::show_tail;
 use crate::config::Target;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::runner::Observer;
 use crate::session::slot::SlotState;
-use crate::session::{Event, Manifest, PanelFolder, Phase, Session, SessionState, Status};
+use crate::session::{Event, History, Layout, Manifest, PanelFolder, Phase, Record, Session, SessionState, Status};
 use crate::verdict::{self, Context, FailedSeat, Names, Seat};
 
 /// A verdict on disk.
@@ -34,8 +35,10 @@ pub(super) fn publish(
     let panel = session.panel().manifest().clone();
     let names = Names { slots: names_of(&panel), judges: names_of(&judges) };
     notes.splice(0..0, panel_notes(session.panel().status(), &panel, &judges, folder.status()));
-    let mut failed = failed_seats(session.panel().status(), Seat::Slot);
-    failed.extend(failed_seats(folder.status(), Seat::Judge));
+    notes.extend(dropped_settings(session.layout(), "slot")?);
+    notes.extend(dropped_settings(folder.layout(), "judge")?);
+    let mut failed = failed_seats(session.panel().status(), Seat::Slot, "");
+    failed.extend(failed_seats(folder.status(), Seat::Judge, &format!("{}/", round.folder())));
     let context = Context {
         session: session.id().to_owned(),
         head: folder.head(),
@@ -52,9 +55,12 @@ pub(super) fn publish(
     let verdict_json = Sha256Hash::of(&json);
     let verdict_md = Sha256Hash::of(text.as_bytes());
     record(&mut folder, Event::Verdict { votes: Some(votes_hash), verdict_json, verdict_md }, observer)?;
+    let (round_layout, round_status) = (folder.layout().clone(), folder.status().clone());
     session.close_round(round, folder, SessionState::Completed, Timestamp::now())?;
+    show_tail(&round_layout, 1, &round_status, observer)?;
 
     observer.enter(".");
+    show_tail(session.layout(), 1, session.panel().status(), observer)?;
     fs::replace(&session.layout().verdict_json(), &json)?;
     fs::replace(&session.layout().verdict_md(), text.as_bytes())?;
     session.name_models();
@@ -68,7 +74,8 @@ pub(super) fn publish(
     Ok(Published { decision, text })
 }
 
-fn record(folder: &mut PanelFolder, event: Event, observer: &mut dyn Observer) -> Result<()> {
+/// Records `event` and shows it.
+pub(super) fn record(folder: &mut PanelFolder, event: Event, observer: &mut dyn Observer) -> Result<()> {
     let record = folder.record(event, Timestamp::now())?;
     observer.event(&record, folder.status());
     Ok(())
@@ -78,7 +85,20 @@ fn names_of(manifest: &Manifest) -> std::collections::BTreeMap<SlotId, String> {
     manifest.models.iter().map(|(id, member)| (*id, member.model.clone())).collect()
 }
 
-fn failed_seats(status: &Status, seat: fn(SlotId) -> Seat) -> Vec<FailedSeat> {
+/// Settings that the other side refused, so that what was asked for is not what was asked.
+fn dropped_settings(layout: &Layout, side: &str) -> Result<Vec<String>> {
+    let dropped = |record: &Record| match &record.event {
+        Event::SlotEnded { slot, end } if !end.dropped_settings.is_empty() => {
+            let settings: Vec<String> = end.dropped_settings.iter().map(|name| format!("`{name}`")).collect();
+            Some(format!("{side} {slot} was asked without {}, which its provider refused", settings.join(", ")))
+        }
+        _ => None,
+    };
+    Ok(History::read(&layout.events())?.records.iter().filter_map(dropped).collect())
+}
+
+/// `folder` is where the paths of their logs begin.
+fn failed_seats(status: &Status, seat: fn(SlotId) -> Seat, folder: &str) -> Vec<FailedSeat> {
     status
         .models
         .iter()
@@ -88,6 +108,11 @@ fn failed_seats(status: &Status, seat: fn(SlotId) -> Seat) -> Vec<FailedSeat> {
             state: entry.state,
             reason: entry.error.as_ref().map(|error| error.reason),
             next_step: entry.error.as_ref().map(|error| error.next_step.clone()).unwrap_or_default(),
+            log: entry
+                .error
+                .as_ref()
+                .and_then(|error| error.error_log_path.as_ref())
+                .map(|path| format!("{folder}{path}")),
         })
         .collect()
 }

@@ -9,6 +9,7 @@ use super::judge::{JudgeRequest, RoundContext, prompt_hashes, run_round};
 use super::outcome::{Decision, Outcome};
 use super::publish::{Published, publish};
 use super::services::Services;
+use super::tail::show_tail;
 use crate::config::ResolvedModel;
 use crate::error::{Error, ErrorKind, Result};
 use crate::runner::{Checks, Control, Limits, Observer, Purpose, SlotJob, StopAll, run_panel};
@@ -71,6 +72,7 @@ pub async fn run<R: CryptoRng>(request: RunRequest, context: Context<'_>, rng: &
     announce(session.layout().root(), session.temporary());
     control.serve(session.layout());
     observer.enter(".");
+    show_tail(session.layout(), 1, session.panel().status(), observer)?;
 
     let ran = run_slots(&mut session, services, request.limits, request.checks, control, observer).await;
     session.finish_phase(Phase::Run);
@@ -111,13 +113,9 @@ pub async fn judge<R: CryptoRng>(
 ) -> Result<Outcome> {
     let Context { services, control, observer, announce } = context;
     let mut session = Session::open(layout)?;
-    let state = session.panel().status().state;
-    if state.is_active() {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            format!("session `{}` was interrupted; its slots are not all accounted for", session.id()),
-        )
-        .hint("run it again; judging an unfinished panel would favour the fast"));
+    if let Some((slot, _)) = session.panel().status().models.iter().find(|(_, entry)| !entry.state.is_terminal()) {
+        let why = format!("session `{}` was interrupted: slot {slot} has not ended", session.id());
+        return Err(Error::usage(why).hint("run it again; judging an unfinished panel would favour the fast"));
     }
     if session.panel().status().count(SlotState::Completed) < 2 {
         let why = format!(
@@ -129,6 +127,8 @@ pub async fn judge<R: CryptoRng>(
     announce(session.layout().root(), None);
     session.reopen("judge", Timestamp::now())?;
     control.serve(session.layout());
+    observer.enter(".");
+    show_tail(session.layout(), 1, session.panel().status(), observer)?;
     let round = RoundContext { services, limits, control, observer, rng };
     let (decision, verdict, problem) = match judge_session(&mut session, request, round, &[]).await {
         Ok(published) => (published.decision, Some(published.text), None),
@@ -179,7 +179,11 @@ async fn judge_session<R: CryptoRng>(
     session.finish_phase(Phase::Judge);
     end.notes.extend_from_slice(notes);
     if control.stop().is_some() {
+        let (layout, status) = (end.folder.layout().clone(), end.folder.status().clone());
         session.close_round(end.round, end.folder, stopped_state(control.stop()), Timestamp::now())?;
+        show_tail(&layout, 1, &status, observer)?;
+        observer.enter(".");
+        show_tail(session.layout(), 1, session.panel().status(), observer)?;
         return Err(Error::new(ErrorKind::NoDecision, "judging was stopped before every judge was done"));
     }
     let published = publish(session, end, services, observer)?;
@@ -210,7 +214,12 @@ fn end(
         (_, Decision::NothingUsable { complete: 0, .. }) => SessionState::Failed,
         _ => SessionState::Completed,
     };
+    observer.enter(".");
+    let status = session.panel().status().clone();
     let closed: Result<_, SessionError> = session.close(state, Timestamp::now());
+    if closed.is_ok() {
+        show_tail(&layout, 1, &status, observer)?;
+    }
     observer.closed(state);
     let root = layout.root().display();
     let problem = match (problem, closed) {

@@ -9,7 +9,6 @@ use crate::config::SelfVote;
 use crate::error::Error;
 use crate::ids::SlotId;
 
-use super::coverage::list;
 use super::{Alias, Answer, Judge, Nonce, check_panel, may_vote, order};
 
 /// What one judge sees.
@@ -49,10 +48,10 @@ pub enum AssignError {
         /// How many are complete.
         completed: usize,
     },
-    /// Answers whose every judge is their own author.
+    /// Answers whose every judge is their own author. Which ones is not shown: it would tell who wrote them.
     #[error(
-        "{} of {of} answers would have no judge ({}), because no judge votes on its own answers (`--self-vote {self_vote}`)",
-        answers.len(), list(answers)
+        "{} of {of} answers would have no judge, because no judge votes on its own answers (`--self-vote {self_vote}`)",
+        answers.len()
     )]
     Uncovered {
         /// The answers.

@@ -78,9 +78,7 @@ pub(super) fn push_contained(out: &mut String, text: &str) -> u32 {
     let text = text.strip_suffix('\n').unwrap_or(text);
     for line in text.split('\n') {
         let start = out.len();
-        for c in line.strip_suffix('\r').unwrap_or(line).chars() {
-            push_visible(out, c);
-        }
+        push_visible_line(out, line.strip_suffix('\r').unwrap_or(line));
         if let Some(harmless) = neutralise(&out[start..]) {
             out.truncate(start);
             out.push_str(&harmless);
@@ -89,6 +87,24 @@ pub(super) fn push_contained(out: &mut String, text: &str) -> u32 {
         out.push('\n');
     }
     neutralised
+}
+
+/// [`push_visible`] for each character of a line; stretches that need no look at single characters are copied whole.
+fn push_visible_line(out: &mut String, mut line: &str) {
+    let plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t');
+    // Without an early end this is a few instructions for many bytes, and most lines are plain to their end.
+    if line.as_bytes().iter().fold(true, |all, byte| all & plain(byte)) {
+        out.push_str(line);
+        return;
+    }
+    loop {
+        let stretch = line.bytes().position(|byte| !plain(&byte)).unwrap_or(line.len());
+        out.push_str(&line[..stretch]);
+        let mut rest = line[stretch..].chars();
+        let Some(c) = rest.next() else { return };
+        push_visible(out, c);
+        line = rest.as_str();
+    }
 }
 
 /// `line` without the look of a mark; `None` when it does not look like one.
@@ -153,6 +169,19 @@ mod tests {
         ] {
             let copy = copied(line);
             assert_eq!((copy.text.as_str(), copy.neutralised), (format!("{harmless}\n").as_str(), 1));
+        }
+    }
+
+    #[test]
+    fn a_line_is_made_visible_as_its_characters_one_by_one() {
+        for line in
+            ["", "plain\twords ~", "é", "caf\u{e9} \u{1b}[0m\u{200d}x", "می\u{200c}خواهم 日本語", "a\u{202e}b\u{7f}"]
+        {
+            let mut whole = "before".to_owned();
+            let mut single = whole.clone();
+            push_visible_line(&mut whole, line);
+            line.chars().for_each(|c| push_visible(&mut single, c));
+            assert_eq!(whole, single, "{line:?}");
         }
     }
 

@@ -48,7 +48,21 @@ impl Coverage {
         self.judges.iter().filter(|(_, judges)| *judges == count).map(|(id, _)| *id).collect()
     }
 
-    /// What the start and the verdict say when an answer has one judge only, or none.
+    /// What the start says when an answer will have one judge only. It names no answer: whose judge is missing tells
+    /// whose answer it is.
+    #[must_use]
+    pub fn forecast(&self) -> Option<String> {
+        let (one, all) = (self.with(1).len(), self.judges.len());
+        let who = match one {
+            0 => return None,
+            _ if one == all => "each answer has".to_owned(),
+            1 => format!("1 of {all} answers has"),
+            _ => format!("{one} of {all} answers have"),
+        };
+        Some(format!("{who} one judge only: a single vote cannot make a winner"))
+    }
+
+    /// What the verdict says when an answer had one judge only, or none.
     #[must_use]
     pub fn note(&self) -> Option<String> {
         let (none, one) = (self.with(0), self.with(1));
@@ -74,7 +88,7 @@ fn subject(ids: &[SlotId], all: usize) -> String {
     }
 }
 
-pub(super) fn list(ids: &[SlotId]) -> String {
+fn list(ids: &[SlotId]) -> String {
     ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 

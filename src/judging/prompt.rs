@@ -1,15 +1,19 @@
 //! One prompt per judge, streamed from copies that are made once.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use minijinja::context;
 
+use crate::error::Error;
 use crate::ids::SlotId;
 use crate::prompts::{PromptName, Prompts, PromptsError};
 
 use super::copy::push_contained;
 use super::{AnswerCopy, Assignment};
+
+/// Bytes per write: several answers go into one, which brings the cost near that of joining them first.
+const BUFFER: usize = 1024 * 1024;
 
 /// How a judge is asked to write its ballot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -48,6 +52,28 @@ pub enum PromptError {
     },
 }
 
+impl From<PromptError> for Error {
+    fn from(error: PromptError) -> Self {
+        match error {
+            PromptError::Template(source) => Self::from(source),
+            PromptError::Place { .. } => Self::config(error.to_string()),
+            PromptError::NoCopy(_) => Self::internal(error.to_string()),
+            PromptError::Write { judge, source } => {
+                Self::io(format!("cannot write the prompt of judge {judge}"), source)
+            }
+        }
+    }
+}
+
+// Here, because `prompts` and `error` are of one layer and do not know each other.
+impl From<PromptsError> for Error {
+    fn from(error: PromptsError) -> Self {
+        Self::config(error.to_string())
+            .with_source(error)
+            .hint("compare the files in `--prompts` with the built-in texts")
+    }
+}
+
 /// Everything that the prompts of a round share: templates, the task, and the copies of the answers.
 #[derive(Debug)]
 pub struct JudgePrompts<'a> {
@@ -83,11 +109,17 @@ impl<'a> JudgePrompts<'a> {
         self.copies.values()
     }
 
-    /// Writes the prompt of `assignment`'s judge.
+    /// Writes the prompt of `assignment`'s judge. Buffers by itself, so `out` may be a bare file.
     ///
     /// # Errors
     /// A template is not usable, an answer was not given, or `out` refuses the text.
     pub fn write(&self, assignment: &Assignment, form: BallotForm, out: &mut impl Write) -> Result<(), PromptError> {
+        let mut buffered = BufWriter::with_capacity(BUFFER, out);
+        self.stream(assignment, form, &mut buffered)?;
+        buffered.flush().map_err(|source| PromptError::Write { judge: assignment.judge, source })
+    }
+
+    fn stream(&self, assignment: &Assignment, form: BallotForm, out: &mut impl Write) -> Result<(), PromptError> {
         let frame = self.frame(assignment, form)?;
         let shown = self.shown(assignment)?;
         let failed = |source| PromptError::Write { judge: assignment.judge, source };
@@ -110,7 +142,7 @@ impl<'a> JudgePrompts<'a> {
     /// As [`Self::write`].
     pub fn size(&self, assignment: &Assignment, form: BallotForm) -> Result<u64, PromptError> {
         let mut count = Count(0);
-        self.write(assignment, form, &mut count)?;
+        self.stream(assignment, form, &mut count)?;
         Ok(count.0)
     }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::config::SelfVote;
+use crate::error::{Error, ErrorKind};
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
 use crate::session::slot::SlotState;
 
@@ -143,6 +144,12 @@ pub enum VotesError {
     /// Two candidates or two judges share an id, so a ballot would count twice.
     #[error("`votes.json` holds id {0} twice")]
     Repeated(SlotId),
+}
+
+impl From<VotesError> for Error {
+    fn from(error: VotesError) -> Self {
+        Self::new(ErrorKind::Integrity, error.to_string()).with_source(error)
+    }
 }
 
 impl Votes {

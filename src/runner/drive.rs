@@ -36,8 +36,6 @@ pub(crate) struct Driven {
     pub(crate) signal: Option<i32>,
     /// The stop that ended it; `None` when it ended by itself.
     pub(crate) stopped: Option<Stopped>,
-    /// Whether everything that it printed was read.
-    pub(crate) drained: bool,
     /// What the stream said.
     pub(crate) end: StreamEnd,
     /// A file of the slot refused to be written.
@@ -142,7 +140,6 @@ fn finish_process(end: ProcessEnd, decoder: Decoder, sink: &mut AttemptSink, hal
         exit_code: end.exit_code(),
         signal: end.signal(),
         stopped,
-        drained: end.drained,
         end: stream,
         io_error: end.sink_error.or(flushed),
     };
@@ -234,7 +231,7 @@ async fn drive_http(
                 end.error = None;
             }
             let stopped = stopped.map(|halt| Stopped { cause: halt.cause, after_answer: false });
-            Driven { stopped, drained: true, end, ..Driven::default() }
+            Driven { stopped, end, ..Driven::default() }
         }
         Err(error) => Driven { io_error: Some(error), ..Driven::default() },
     }
@@ -268,7 +265,7 @@ async fn drive_replay(
     match decoder.finish(sink) {
         Ok(mut end) => {
             end.error = failed.or(end.error);
-            Driven { stopped, drained: true, end, ..Driven::default() }
+            Driven { stopped, end, ..Driven::default() }
         }
         Err(error) => Driven { stopped, io_error: Some(error), ..Driven::default() },
     }

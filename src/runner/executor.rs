@@ -15,8 +15,8 @@ use super::drive::{Driven, Halt, drive};
 use super::job::{Checks, Shared, SlotJob};
 use super::limits::{StoppedTime, at_limit};
 use super::live::LiveCell;
-use super::sink::AttemptSink;
-use crate::capture::Pattern;
+use super::sink::{AttemptSink, shown};
+use crate::capture::{Pattern, background_ceiling};
 use crate::config::Target;
 use crate::fs;
 use crate::ids::SlotId;
@@ -70,7 +70,7 @@ async fn execute(attempt: Attempt) -> SlotEnd {
     let mut sink = match AttemptSink::open(&attempt) {
         Ok(sink) => sink,
         Err(error) => {
-            let detail = attempt.shared.scrub.text_for(Some(slot), &error.to_string());
+            let detail = shown(&attempt.shared.scrub, slot, &error.to_string());
             return failed(attempt.number, Reason::IoError, detail);
         }
     };
@@ -155,7 +155,11 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
     let Attempt { number, job, layout, shared, .. } = attempt;
     let slot = job.id;
     sink.log.end();
-    let facts = gather(&driven, &mut sink, &shared.checks);
+    let mut facts = gather(&driven, &mut sink, &shared.checks);
+    if matches!(job.model.target, Target::Process { .. }) && facts.error.is_none() {
+        // An agent that gave up on its background tasks says so only here, and ends as if all were well.
+        facts.error = background_ceiling(&sink.log.kept().end());
+    }
     let checks = classify::Checks {
         ending: ending_of(&job.model.target),
         min_bytes: shared.checks.min_bytes,
@@ -185,7 +189,7 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
     }
     let scrub = |text: &str| shared.scrub.text_for(Some(slot), text);
     let error = outcome.reason.map(|reason| {
-        let detail = scrub(&outcome.detail);
+        let detail = shown(&shared.scrub, slot, &outcome.detail);
         let stderr = sink.log.kept().snippet(SNIPPET);
         let stdout = sink.printed.snippet(SNIPPET, &scrub);
         let diagnosis = format!("{}: {detail}\n{}", reason.as_str(), reason.next_step());
@@ -249,7 +253,6 @@ fn gather(driven: &Driven, sink: &mut AttemptSink, checks: &Checks) -> AttemptFa
             (None, None) => Exit::None,
         },
         stop: driven.end.stop,
-        drained: driven.drained,
         workspace_changed: None,
         bytes: sink.answer.bytes(),
         blank: sink.answer.is_blank(),

@@ -8,13 +8,23 @@ use tokio::sync::mpsc;
 
 use super::executor::{Attempt, Report};
 use super::live::LiveCell;
-use crate::capture::{AnswerFile, ErrorLog, HeadTail, Redact};
+use crate::capture::{AnswerFile, ErrorLog, HeadTail, Redact, escape};
 use crate::ids::SlotId;
 use crate::secrets::{Scrub, ScrubLines};
 use crate::session::slot::{Activity, Output};
 
 /// How much of either end of the raw output is kept to show a snippet of it.
 const KEPT: usize = 8 << 10;
+
+/// The most characters of a tool's name, or of a retry's reason, that are shown.
+const WORD: usize = 120;
+
+/// Words of a program or of a model as they may be written and shown: without secrets, names and control characters.
+pub(crate) fn shown(scrub: &Scrub, slot: SlotId, words: &str) -> String {
+    let mut text = String::new();
+    escape(scrub.text_for(Some(slot), words).as_bytes(), &mut text);
+    text
+}
 
 /// The files and counters of one attempt.
 pub(crate) struct AttemptSink {
@@ -52,10 +62,15 @@ impl Output for AttemptSink {
         Ok(())
     }
 
-    fn activity(&mut self, activity: Activity) {
-        if let Activity::Retry { .. } = activity {
-            let why = self.scrub.text_for(Some(self.slot), &activity.to_string());
-            self.reports.send(Report::Retry { slot: self.slot, why }).ok();
+    fn activity(&mut self, mut activity: Activity) {
+        let clean = |word: &mut String| *word = shown(&self.scrub, self.slot, word).chars().take(WORD).collect();
+        match &mut activity {
+            Activity::Tool(name) => clean(name),
+            Activity::Retry { why, .. } => {
+                clean(why);
+                self.reports.send(Report::Retry { slot: self.slot, why: activity.to_string() }).ok();
+            }
+            Activity::Queued | Activity::Waiting | Activity::Thinking | Activity::Answering => {}
         }
         self.live.set_activity(&activity);
     }

@@ -7,17 +7,32 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 
-use crate::measure::{median, run, time};
+use crate::measure::{medians, run, time};
 use crate::table::Row;
 use crate::world::{World, panel};
 
-/// Each stream is this many events, this far apart: two seconds.
-const EVENTS: usize = 40;
-const APART: Duration = Duration::from_millis(50);
-const RUNS: usize = 3;
+/// A paced stream is this many events, this far apart: two seconds.
+const PACED: Pace = Pace { events: 40, apart: Some(Duration::from_millis(50)), turns: 3 };
+/// A stream that comes as fast as it is taken: what reading it costs is no longer hidden in waiting.
+const AT_ONCE: Pace = Pace { events: 400, apart: None, turns: 5 };
+
+#[derive(Debug, Clone, Copy)]
+struct Pace {
+    events: usize,
+    apart: Option<Duration>,
+    turns: usize,
+}
 
 pub(crate) fn rows(scale: f64) -> Vec<Row> {
     let streams = ((512.0 * scale) as usize).clamp(8, 512);
+    let (ours, other) = both_sides(PACED, streams);
+    let paced = Row::ratio(format!("{streams} HTTP streams of 2 s / bare reqwest loop"), ours, other, 1.3);
+    let (ours, other) = both_sides(AT_ONCE, streams);
+    let name = format!("{streams} HTTP streams of {} events without a pause / the same", AT_ONCE.events);
+    vec![paced, Row::information(name, ours, other)]
+}
+
+fn both_sides(pace: Pace, streams: usize) -> (Duration, Duration) {
     // The server gets threads of its own, so that neither side waits for the other's client.
     let server = Runtime::new().unwrap();
     let listener = server.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
@@ -26,24 +41,24 @@ pub(crate) fn rows(scale: f64) -> Vec<Row> {
         while let Ok((socket, _)) = listener.accept().await {
             tokio::spawn(async move {
                 // A client that is gone ends its own stream only.
-                let _ = serve(socket).await;
+                let _ = serve(socket, pace).await;
             });
         }
     });
-
-    let other = median(RUNS, || bare_loop(&url, streams));
     let keys = [("wire", "openai-chat".into()), ("base_url", url.clone().into())];
     let world = World::new(&panel("bench@scripted", streams, "providers", "bench", &keys));
-    let ours = median(RUNS, || {
+    let mut ours = || {
         world.forget_sessions();
         let time = run(&mut world.team(&["run", "input.md"]));
-        world.check_answers(streams, EVENTS as u64);
+        world.check_answers(streams, pace.events as u64);
         time
-    });
-    vec![Row::ratio(format!("{streams} HTTP streams of 2 s / bare reqwest loop"), ours, other, 1.3)]
+    };
+    let mut other = || bare_loop(&url, streams, pace);
+    let [ours, other] = medians(pace.turns, [&mut ours, &mut other]);
+    (ours, other)
 }
 
-fn bare_loop(url: &str, streams: usize) -> Duration {
+fn bare_loop(url: &str, streams: usize, pace: Pace) -> Duration {
     // The client wants a TLS provider even for plain HTTP; an earlier run may have installed it.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = Runtime::new().unwrap();
@@ -60,7 +75,7 @@ fn bare_loop(url: &str, streams: usize) -> Duration {
                     while let Some(piece) = body.next().await {
                         bytes += piece.unwrap().len();
                     }
-                    assert!(bytes > EVENTS);
+                    assert!(bytes > 100 * pace.events, "{bytes}");
                 })
             });
             for read in reads.collect::<Vec<_>>() {
@@ -71,19 +86,21 @@ fn bare_loop(url: &str, streams: usize) -> Duration {
 }
 
 /// One request, one stream of chat completions.
-async fn serve(mut socket: TcpStream) -> std::io::Result<()> {
+async fn serve(mut socket: TcpStream, pace: Pace) -> std::io::Result<()> {
     read_request(&mut socket).await?;
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
     socket.write_all(head.as_bytes()).await?;
-    let mut ticks = tokio::time::interval(APART);
-    for number in 0..EVENTS {
-        ticks.tick().await;
-        let finish = (number + 1 == EVENTS).then_some("stop");
-        let event = serde_json::json!({
-            "id": "cc_1", "object": "chat.completion.chunk", "created": 1, "model": "scripted",
-            "choices": [{"index": 0, "delta": {"content": format!("piece {number} ")}, "finish_reason": finish}],
-        });
-        socket.write_all(format!("data: {event}\n\n").as_bytes()).await?;
+    let mut ticks = pace.apart.map(tokio::time::interval);
+    for number in 0..pace.events {
+        if let Some(ticks) = &mut ticks {
+            ticks.tick().await;
+        }
+        let finish = if number + 1 == pace.events { "\"stop\"" } else { "null" };
+        let event = format!(
+            "data: {{\"id\":\"cc_1\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"scripted\",\"choices\":\
+             [{{\"index\":0,\"delta\":{{\"content\":\"piece {number} \"}},\"finish_reason\":{finish}}}]}}\n\n"
+        );
+        socket.write_all(event.as_bytes()).await?;
     }
     socket.write_all(b"data: [DONE]\n\n").await?;
     socket.shutdown().await

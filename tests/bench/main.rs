@@ -15,11 +15,13 @@
 )]
 
 mod http;
+mod judging;
 mod measure;
 mod processes;
 mod startup;
 mod stream;
 mod table;
+mod tally;
 mod world;
 
 use std::process::ExitCode;
@@ -34,8 +36,14 @@ fn main() -> ExitCode {
     // Cargo itself adds `--bench`.
     let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     measure::raise_descriptor_limit();
-    let groups: [(&str, Group); 4] =
-        [("startup", startup::rows), ("processes", processes::rows), ("stream", stream::rows), ("http", http::rows)];
+    let groups: [(&str, Group); 6] = [
+        ("startup", startup::rows),
+        ("processes", processes::rows),
+        ("stream", stream::rows),
+        ("http", http::rows),
+        ("judging", judging::rows),
+        ("tally", tally::rows),
+    ];
     table::head();
     let mut over = false;
     for (_, rows) in groups.into_iter().filter(|(name, _)| name.contains(&only)) {

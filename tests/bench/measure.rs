@@ -1,15 +1,32 @@
 //! Time and memory of processes.
 
+use std::array;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The median of `runs` times.
-pub(crate) fn median(runs: usize, mut once: impl FnMut() -> Duration) -> Duration {
-    let mut times: Vec<Duration> = (0..runs).map(|_| once()).collect();
-    times.sort();
-    times[times.len() / 2]
+/// One side of a ratio: does its work once and says how long that took.
+pub(crate) type Side<'a> = &'a mut dyn FnMut() -> Duration;
+
+/// The median time of each side.
+///
+/// The sides take turns, so that whatever else the machine does meets all of them; a first turn of each warms caches
+/// and is not counted.
+pub(crate) fn medians<const N: usize>(turns: usize, mut sides: [Side<'_>; N]) -> [Duration; N] {
+    let mut times = [const { Vec::new() }; N];
+    for turn in 0..=turns {
+        for (side, times) in sides.iter_mut().zip(&mut times) {
+            let time = side();
+            if turn > 0 {
+                times.push(time);
+            }
+        }
+    }
+    array::from_fn(|side| {
+        times[side].sort();
+        times[side][turns / 2]
+    })
 }
 
 /// The time of `work`.
@@ -35,6 +52,7 @@ pub(crate) fn run_with_peak(command: &mut Command) -> (Duration, u64) {
             output
         }));
     });
+    assert!(peak > 0, "the kernel gives no peak memory");
     (time, peak)
 }
 

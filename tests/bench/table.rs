@@ -8,43 +8,64 @@ pub(crate) struct Row {
     name: String,
     ours: String,
     other: String,
-    value: f64,
-    bar: f64,
+    value: String,
+    bar: String,
+    verdict: &'static str,
 }
 
 impl Row {
     /// Two times; the bar is the largest quotient.
     pub(crate) fn ratio(name: impl Into<String>, ours: Duration, other: Duration, bar: f64) -> Self {
         let value = ours.as_secs_f64() / other.as_secs_f64();
-        Self { name: name.into(), ours: millis(ours), other: millis(other), value, bar }
+        Self { other: millis(other), ..Self::judged(name, millis(ours), value, bar) }
+    }
+
+    /// Two times that no bar is set for.
+    pub(crate) fn information(name: impl Into<String>, ours: Duration, other: Duration) -> Self {
+        Self { bar: "-".to_owned(), verdict: "info", ..Self::ratio(name, ours, other, f64::INFINITY) }
     }
 
     /// A size in MiB; the bar is the largest.
     pub(crate) fn mebibytes(name: impl Into<String>, bytes: u64, bar: f64) -> Self {
         let value = bytes as f64 / f64::from(1 << 20);
-        Self { name: name.into(), ours: format!("{value:.1} MiB"), other: "-".into(), value, bar }
+        Self { value: "-".to_owned(), ..Self::judged(name, format!("{value:.1} MiB"), value, bar) }
+    }
+
+    /// A time by itself; the bar is the longest in milliseconds.
+    pub(crate) fn millis(name: impl Into<String>, ours: Duration, bar: u32) -> Self {
+        let value = ours.as_secs_f64() * 1e3;
+        Self { value: "-".to_owned(), ..Self::judged(name, millis(ours), value, f64::from(bar)) }
+    }
+
+    fn judged(name: impl Into<String>, ours: String, value: f64, bar: f64) -> Self {
+        Self {
+            name: name.into(),
+            ours,
+            other: "-".to_owned(),
+            value: format!("{value:.2}"),
+            bar: format!("{bar:.2}"),
+            verdict: if value > bar { OVER } else { "ok" },
+        }
     }
 
     pub(crate) fn is_over(&self) -> bool {
-        self.value > self.bar
+        self.verdict == OVER
     }
 }
+
+const OVER: &str = "OVER";
 
 fn millis(time: Duration) -> String {
     format!("{:.2} ms", time.as_secs_f64() * 1e3)
 }
 
 pub(crate) fn head() {
-    println!("{:<58} {:>12} {:>12} {:>7} {:>7}", "", "ours", "other side", "ratio", "bar");
+    println!("{:<66} {:>12} {:>12} {:>7} {:>7}", "", "ours", "other side", "ratio", "bar");
 }
 
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verdict = if self.is_over() { "over" } else { "ok" };
-        write!(
-            f,
-            "{:<58} {:>12} {:>12} {:>7.2} {:>7.2} {verdict}",
-            self.name, self.ours, self.other, self.value, self.bar
-        )
+        let Self { name, ours, other, value, bar, verdict } = self;
+        write!(f, "{name:<66} {ours:>12} {other:>12} {value:>7} {bar:>7} {verdict}")
     }
 }

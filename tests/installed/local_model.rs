@@ -5,10 +5,11 @@ use std::io;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use team::config::LOCAL_MODEL as MODEL_ID;
 use team::config::ModelSettings;
 use team::session::slot::{Activity, Output, Reason, StopReason, StreamEnd};
 use team::slots::http::{Client, JsonSchema, Request};
-use team::slots::local::{LocalModel, LocalServer, MODEL_ID, PARALLEL, Progress, provision};
+use team::slots::local::{LocalModel, LocalServer, PARALLEL, Progress, provision};
 use tokio_util::sync::CancellationToken;
 
 #[derive(Default)]

@@ -10,6 +10,9 @@
 //! | `write TEXT` | the same without the line end |
 //! | `stderr TEXT` | writes a line to stderr |
 //! | `print-file FILE` | writes the file to stdout |
+//! | `print-slices N,N,.. FILE` | the same in pieces of these sizes, over and over, each written when the last was read |
+//! | `stderr-slices N,N,.. FILE` | the same to stderr |
+//! | `big-frame N` | writes a Claude stream-json conversation with one frame of N bytes of text |
 //! | `bytes N` | writes N bytes of text in lines of 80 |
 //! | `stderr-bytes N` | the same to stderr |
 //! | `claude TEXT` | writes a whole Claude stream-json conversation that answers TEXT |
@@ -43,7 +46,7 @@
 //! WORD, rejects the others); `garbage` (prose that mentions every alias and a verdict); `missing` (none for the last
 //! answer); `duplicate` (the last ballot twice); `conflict` (the last answer approved and rejected); `unknown` (one more
 //! ballot for an alias that was not given); `json` (approves all, as one JSON object); `unclosed` (the last fence stays
-//! open); `lower` (lower-case keys, `8/10`, CRLF).
+//! open); `lower` (lower-case keys, `8/10`, CRLF); `each TEXT` (TEXT for every answer, `{alias}` being its name).
 
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods, reason = "a program of its own")]
 

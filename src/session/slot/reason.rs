@@ -136,7 +136,7 @@ impl Reason {
             Self::ShapeMismatch => "compare the partial text with `--require-pattern`; one of them is off",
             Self::Refused => "rephrase the input, or leave this model out",
             Self::BackgroundTaskCeiling => "ask for an answer without background tasks",
-            Self::PromptNotRead => "shorten the input, or use a model that reads it whole",
+            Self::PromptNotRead => "shorten the input, do not begin it with `/`, or use a model that reads it whole",
             Self::Timeout => "raise `--timeout` or `--deadline`, or leave them out to wait as long as it takes",
             Self::IdleTimeout => "raise `--idle-timeout`, or leave it out: a quiet model may be thinking",
             Self::Cancelled => "`team resume` asks this slot again",
@@ -151,7 +151,9 @@ impl Reason {
             Self::QuotaExhausted => "wait for the reset or add credit; trying again now cannot help",
             Self::ContextTooLong => "shorten the input, or use a model with a larger context",
             Self::Network => "check the address, the proxy and the network, then ask again",
-            Self::Truncated => "raise the model's `max_tokens`, or set `accept_truncated = true`",
+            Self::Truncated => {
+                "ask again; if a length limit cut it, raise `max_tokens` or set `accept_truncated = true`"
+            }
             Self::Unterminated => "read the log: the program ended before its answer did",
             Self::Blocked => "give the program the permission in its own settings; nobody can answer it here",
             Self::BadOutput => "check that `output` names the format that the program prints",

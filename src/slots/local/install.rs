@@ -110,6 +110,12 @@ pub fn cache_dir() -> Result<PathBuf, LocalError> {
     Ok(places.cache_dir().join("team"))
 }
 
+/// Whether the local model is in `cache` already. A few file look-ups; nothing is started or changed.
+#[must_use]
+pub fn is_installed(cache: &Path) -> bool {
+    in_place(&home(cache)).is_some()
+}
+
 /// Makes sure that the local model is in `cache`, downloading it if it is not, and says on `progress` what it does.
 ///
 /// Uses the Python named by `TEAM_PYTHON`, else the system's. When everything is in place it costs a few file

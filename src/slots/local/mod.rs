@@ -16,5 +16,5 @@ mod step;
 mod tests;
 
 pub use error::LocalError;
-pub use install::{LocalModel, PACKAGES, Package, Progress, cache_dir, provision};
-pub use server::{CONTEXT_TOKENS, LocalServer, MODEL_ID, PARALLEL};
+pub use install::{LocalModel, PACKAGES, Package, Progress, cache_dir, is_installed, provision};
+pub use server::{LocalServer, PARALLEL};

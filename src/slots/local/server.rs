@@ -14,12 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::LocalError;
 use super::install::LocalModel;
 use super::step::{Environment, end, last_lines, tail, text};
-use crate::config::{Provider, Wire};
-
-/// The model's id, after the `@`.
-pub const MODEL_ID: &str = "smollm2";
-/// The context of each request, prompt and answer together: more than this the model was not made for.
-pub const CONTEXT_TOKENS: u64 = 8192;
+use crate::config::{LOCAL_CONTEXT_TOKENS as CONTEXT_TOKENS, LOCAL_MODEL as MODEL_ID, Provider, Wire};
 
 /// How many requests at once serve a panel best: each takes 190 MB for its context, and a second one already keeps
 /// the processor busy (measured: 110 to 140 tokens a second alone, 160 in all with many).

@@ -50,6 +50,8 @@ pub struct FailedSeat {
     pub reason: Option<Reason>,
     /// What to do about it.
     pub next_step: String,
+    /// Its log, as a path from the session's folder, where there is one.
+    pub log: Option<String>,
 }
 
 /// What a verdict is told with besides the votes.

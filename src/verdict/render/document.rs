@@ -1,8 +1,9 @@
 //! The document as a whole.
 
+use crate::ids::SlotId;
+use crate::session::Layout;
 use crate::verdict::{Decision, Verdict};
 
-use super::escape::inline;
 use super::headline::{banner, no_winner, outcome, winner};
 use super::{Context, Names, sections};
 
@@ -25,7 +26,7 @@ pub fn render(verdict: &Verdict, names: &Names, context: &Context) -> String {
             sections::key_issues(verdict),
             sections::missing(verdict, names, context),
             sections::conditions(verdict, context),
-            sections::verification(context),
+            sections::verification(verdict, context),
         ]
         .into_iter()
         .flatten(),
@@ -46,10 +47,13 @@ fn heading(verdict: &Verdict) -> String {
 }
 
 fn headline(verdict: &Verdict, names: &Names) -> String {
+    let name = |id: SlotId| names.slot(id);
     match winner(verdict) {
         Some(answer) => {
-            format!("**Answer {} wins** ({}): {}.", answer.id, names.slot(answer.id), outcome(verdict, answer))
+            let file = Layout::response_name(answer.id);
+            let outcome = outcome(verdict, answer, &name);
+            format!("**Answer {} wins** ({}): {outcome}. It is in `{file}`.", answer.id, name(answer.id))
         }
-        None => format!("**Nobody wins**: {}.", inline(&no_winner(verdict), usize::MAX)),
+        None => format!("**Nobody wins**: {}.", no_winner(verdict, &name)),
     }
 }

@@ -11,8 +11,8 @@ use super::escape::terminal;
 pub fn summary(verdict: &Verdict, names: &Names) -> String {
     let name = |id: SlotId| names.slots.get(&id).map_or_else(|| "unknown".to_owned(), |name| terminal(name, 80));
     let mut line = match winner(verdict) {
-        Some(answer) => format!("answer {} ({}) wins: {}", answer.id, name(answer.id), outcome(verdict, answer)),
-        None => format!("nobody wins: {}", no_winner(verdict)),
+        Some(answer) => format!("answer {} ({}) wins: {}", answer.id, name(answer.id), outcome(verdict, answer, &name)),
+        None => format!("nobody wins: {}", no_winner(verdict, &name)),
     };
     if let Some(banner) = banner(verdict) {
         line.push_str(" [");
@@ -48,13 +48,17 @@ pub(super) fn winner(verdict: &Verdict) -> Option<&AnswerResult> {
 }
 
 /// How the winner stands against the next.
-pub(super) fn outcome(verdict: &Verdict, winner: &AnswerResult) -> String {
+pub(super) fn outcome(verdict: &Verdict, winner: &AnswerResult, name: &Name) -> String {
     let mut text = format!("approved in {}", share(winner));
     if let Some(next) = verdict.answers.iter().find(|answer| answer.rank.is_some_and(|rank| rank > 1)) {
         let equals = verdict.answers.iter().filter(|answer| answer.rank == next.rank).map(|answer| answer.id);
         let ids: Vec<SlotId> = equals.collect();
         let (are, each) = if ids.len() == 1 { ("is", "") } else { ("are", " each") };
-        text.push_str(&format!("; next {are} {} with {:.0} %{each}", list(&ids), next.score.unwrap_or(0.0) * 100.0));
+        text.push_str(&format!(
+            "; next {are} {} with {:.0} %{each}",
+            named(&ids, name),
+            next.score.unwrap_or(0.0) * 100.0
+        ));
     }
     text
 }
@@ -65,7 +69,7 @@ fn share(answer: &AnswerResult) -> String {
 }
 
 /// Why nobody won, in words.
-pub(super) fn no_winner(verdict: &Verdict) -> String {
+pub(super) fn no_winner(verdict: &Verdict, name: &Name) -> String {
     let first: Vec<&AnswerResult> = verdict.answers.iter().filter(|answer| answer.rank == Some(1)).collect();
     let ids: Vec<SlotId> = first.iter().map(|answer| answer.id).collect();
     let needed = verdict.votes_needed;
@@ -73,18 +77,18 @@ pub(super) fn no_winner(verdict: &Verdict) -> String {
         (Some(NoWinner::NoAnswers), _) => "no answer is complete".to_owned(),
         (Some(NoWinner::OneAnswer), _) => "only one answer is complete, so there is nothing to compare".to_owned(),
         (Some(NoWinner::NotApproved), Some(answer)) if ids.len() == 1 => {
-            format!("answer {} is first, but approved in {} only", answer.id, share(answer))
+            format!("answer {} is first, but approved in {} only", named(&ids, name), share(answer))
         }
         (Some(NoWinner::NotApproved), Some(_)) => {
-            format!("answers {} share the first rank, and none has more approvals than rejections", list(&ids))
+            format!("answers {} share the first rank, and none has more approvals than rejections", named(&ids, name))
         }
         (Some(NoWinner::Tie), Some(answer)) => {
             let score = answer.score.unwrap_or(0.0) * 100.0;
-            format!("answers {} share the first rank with {score:.0} % each", list(&ids))
+            format!("answers {} share the first rank with {score:.0} % each", named(&ids, name))
         }
         (Some(NoWinner::TooFewVotes), Some(answer)) if ids.len() == 1 => {
             let cast = answer.approvals + answer.rejections;
-            format!("answer {} is first with {cast} valid vote, and {needed} are needed", answer.id)
+            format!("answer {} is first with {cast} valid vote, and {needed} are needed", named(&ids, name))
         }
         (Some(NoWinner::TooFewVotes), _) => format!("no answer has {needed} valid votes"),
         (Some(NoWinner::NoVotes | NoWinner::NotApproved | NoWinner::Tie) | None, _) => {
@@ -93,9 +97,25 @@ pub(super) fn no_winner(verdict: &Verdict) -> String {
     }
 }
 
+/// An answer's model, escaped for where it is shown.
+pub(super) type Name<'a> = dyn Fn(SlotId) -> String + 'a;
+
+/// Answers beyond these are counted: the table below names all.
+const MOST_NAMED: usize = 4;
+
+fn named(ids: &[SlotId], name: &Name) -> String {
+    if ids.len() > MOST_NAMED {
+        return list(ids);
+    }
+    join(ids.iter().map(|id| format!("{id} ({})", name(*id))).collect())
+}
+
 pub(super) fn list(ids: &[SlotId]) -> String {
-    let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
-    match ids.split_last() {
+    join(ids.iter().map(ToString::to_string).collect())
+}
+
+fn join(words: Vec<String>) -> String {
+    match words.split_last() {
         Some((last, [])) => last.clone(),
         Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
         None => "none".to_owned(),

@@ -3,6 +3,7 @@
 use crate::config::SelfVote;
 use crate::ids::SlotId;
 use crate::judging::VoteVerdict;
+use crate::session::Round;
 use crate::verdict::{Interval, ResultVote, Verdict};
 
 use super::escape::{inline, terminal};
@@ -171,9 +172,11 @@ pub(super) fn missing(verdict: &Verdict, names: &Names, context: &Context) -> Op
             Seat::Judge(id) => format!("Judge {id} ({})", names.judge(id)),
         };
         let reason = failed.reason.map(|reason| format!(", `{}`", reason.as_str())).unwrap_or_default();
+        let log = failed.log.as_deref().map(|log| format!(" (log: `{}`)", terminal(log, LONGEST_TEXT)));
         lines.push(format!(
-            "- {who} is {}{reason}. Next: {}",
+            "- {who} is {}{reason}{}. Next: {}",
             failed.state.as_str(),
+            log.unwrap_or_default(),
             inline_commands(&failed.next_step)
         ));
     }
@@ -247,15 +250,26 @@ pub(super) fn conditions(verdict: &Verdict, context: &Context) -> Option<String>
     Some(format!("## How it was made\n\n{}", lines.join("\n")))
 }
 
-pub(super) fn verification(context: &Context) -> Option<String> {
+pub(super) fn verification(verdict: &Verdict, context: &Context) -> Option<String> {
     let session = &context.session;
     let safe = session.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/'));
-    let session = if safe && !session.is_empty() { session.clone() } else { "SESSION".to_owned() };
-    let (head, flag) = match &context.head {
-        Some(head) => (format!("The event chain's head before this verdict: `{head}`\n\n"), format!(" --head {head}")),
-        None => (String::new(), String::new()),
-    };
+    let session = if safe && !session.is_empty() { session.as_str() } else { "SESSION" };
+    let round = Round(verdict.round).folder();
+    let head = context.head.as_ref().map_or_else(String::new, |head| {
+        format!(" Before this verdict the chain ended with the hash `{head}`: the `prev` of the verdict's line.")
+    });
     Some(format!(
-        "## How to verify\n\n{head}`team verify {session}{flag}` recomputes the chain, the hashes and the tally."
+        "## How to verify\n\n\
+         In the session's folder `{session}`:\n\n\
+         ```sh\n\
+         sha256sum {round}/votes.json {round}/verdict.json {round}/verdict.md response-*.md {round}/response-*.md\n\
+         grep -h -e '\"event\":\"verdict\"' -e '\"event\":\"slot_ended\"' events.jsonl {round}/events.jsonl\n\
+         ```\n\n\
+         - The hashes of the first command stand in the lines of the second: `verdict` holds those of the votes and of \
+         this verdict, `slot_ended` that of an answer or of a judge's reply.\n\
+         - `verdict.json` follows from `{round}/votes.json` alone: each ballot as it was counted, with the order and the \
+         aliases that the judge saw. What a judge was shown is `{round}/prompt-NN.md`, what it replied `{round}/response-NN.md`.\n\
+         - Each line of `events.jsonl` holds the SHA-256 of the line before it, so no line changes without all later \
+         ones.{head}"
     ))
 }

@@ -1,7 +1,5 @@
 //! What is counted, and what wins.
 
-use std::time::{Duration, Instant};
-
 use proptest::prelude::*;
 use rstest::rstest;
 
@@ -128,7 +126,7 @@ fn the_place_in_the_prompt_is_recorded_with_the_vote() {
 }
 
 #[test]
-fn the_tally_of_ten_thousand_ballots_takes_under_100_ms() {
+fn ten_thousand_ballots_and_as_many_issues_are_all_counted() {
     let line: String = (0..99).map(|n| if n % 3 == 0 { 'r' } else { 'a' }).collect();
     let lines = vec![line.as_str(); 99];
     let mut votes = round(&lines);
@@ -138,15 +136,10 @@ fn the_tally_of_ten_thousand_ballots_takes_under_100_ms() {
             .iter_mut()
             .for_each(|vote| vote.key_issues = vec![format!("issue {} of {}", judge.id, vote.answer)]);
     }
-    // The best of three, so that a busy machine does not decide; this build is not even optimised.
-    let fastest = (0..3)
-        .map(|_| {
-            let start = Instant::now();
-            assert_eq!(tally(&votes).ballots.cast, 99 * 99);
-            start.elapsed()
-        })
-        .min();
-    assert!(fastest < Some(Duration::from_millis(100)), "{fastest:?}");
+    // How long this may take is held by the benchmark, in an optimised build; here only that all of it is counted.
+    let verdict = tally(&votes);
+    assert_eq!(verdict.ballots.cast, 99 * 99);
+    assert_eq!(verdict.key_issues.len(), 99 * 99);
 }
 
 #[test]

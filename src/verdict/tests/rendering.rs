@@ -25,10 +25,10 @@ fn context() -> Context {
 #[test]
 fn a_whole_panel_with_a_winner() {
     let verdict = tally(&round(&[".ar", "a.r", "ar."]));
-    insta::assert_snapshot!(render(&verdict, &names(3), &context()), @r"
+    insta::assert_snapshot!(render(&verdict, &names(3), &context()), @r#"
     # Verdict
 
-    **Answer 01 wins** (model-1): approved in 2 of 2 votes; next is 02 with 50 %.
+    **Answer 01 wins** (model-1): approved in 2 of 2 votes; next is 02 (model-2) with 50 %. It is in `response-01.md`.
 
     ## Ranking
 
@@ -74,10 +74,17 @@ fn a_whole_panel_with_a_winner() {
 
     ## How to verify
 
-    The event chain's head before this verdict: `9f2e6d33a3717ee826353a404ba4618d1aeeb6879ad7936bce8ed5f46814924d`
+    In the session's folder `team-stats-20260209-143022-a3f2`:
 
-    `team verify team-stats-20260209-143022-a3f2 --head 9f2e6d33a3717ee826353a404ba4618d1aeeb6879ad7936bce8ed5f46814924d` recomputes the chain, the hashes and the tally.
-    ");
+    ```sh
+    sha256sum judging/votes.json judging/verdict.json judging/verdict.md response-*.md judging/response-*.md
+    grep -h -e '"event":"verdict"' -e '"event":"slot_ended"' events.jsonl judging/events.jsonl
+    ```
+
+    - The hashes of the first command stand in the lines of the second: `verdict` holds those of the votes and of this verdict, `slot_ended` that of an answer or of a judge's reply.
+    - `verdict.json` follows from `judging/votes.json` alone: each ballot as it was counted, with the order and the aliases that the judge saw. What a judge was shown is `judging/prompt-NN.md`, what it replied `judging/response-NN.md`.
+    - Each line of `events.jsonl` holds the SHA-256 of the line before it, so no line changes without all later ones. Before this verdict the chain ended with the hash `9f2e6d33a3717ee826353a404ba4618d1aeeb6879ad7936bce8ed5f46814924d`: the `prev` of the verdict's line.
+    "#);
 }
 
 #[test]
@@ -97,13 +104,14 @@ fn a_partial_panel_without_a_winner() {
         state: SlotState::Failed,
         reason: Some(Reason::RateLimited),
         next_step: Reason::RateLimited.next_step().to_owned(),
+        log: Some("errors/04.log".to_owned()),
     });
     context.notes.push("answer 02 was cut in the middle for judges: 12345 bytes left out".to_owned());
     let verdict = tally(&votes);
-    insta::assert_snapshot!(render(&verdict, &names(4), &context), @r"
+    insta::assert_snapshot!(render(&verdict, &names(4), &context), @r#"
     # Verdict of a partial panel, round 2
 
-    **Answer 01 wins** (model-1): approved in 2 of 2 votes; next is 02 with 50 %.
+    **Answer 01 wins** (model-1): approved in 2 of 2 votes; next is 02 (model-2) with 50 %. It is in `response-01.md`.
 
     > **Partial panel: 1 of 4 slots missing (slot 04), 1 of 4 judges missing (judge 04).** What finishes tends to be the faster models, so a partial panel is biased, not only smaller.
 
@@ -146,7 +154,7 @@ fn a_partial_panel_without_a_winner() {
 
     ## Missing and noted
 
-    - Slot 04 (model-4) is FAILED, `rate_limited`. Next: wait, or lower `--jobs` or the provider's `max_concurrent`
+    - Slot 04 (model-4) is FAILED, `rate_limited` (log: `errors/04.log`). Next: wait, or lower `--jobs` or the provider's `max_concurrent`
     - Judge 04 (model-4) is FAILED
     - Judge 01 (model-1), answer 03: no vote on this answer
     - Judge 01: a ballot under an unknown name was ignored: EXAMP1 \| \`x\`
@@ -160,11 +168,18 @@ fn a_partial_panel_without_a_winner() {
 
     ## How to verify
 
-    The event chain's head before this verdict: `9f2e6d33a3717ee826353a404ba4618d1aeeb6879ad7936bce8ed5f46814924d`
+    In the session's folder `team-stats-20260209-143022-a3f2`:
 
-    `team verify team-stats-20260209-143022-a3f2 --head 9f2e6d33a3717ee826353a404ba4618d1aeeb6879ad7936bce8ed5f46814924d` recomputes the chain, the hashes and the tally.
-    ");
-    insta::assert_snapshot!(summary(&verdict, &names(4)), @"answer 01 (model-1) wins: approved in 2 of 2 votes; next is 02 with 50 % [partial panel: 1 of 4 slots missing (slot 04), 1 of 4 judges missing (judge 04)]");
+    ```sh
+    sha256sum judging-2/votes.json judging-2/verdict.json judging-2/verdict.md response-*.md judging-2/response-*.md
+    grep -h -e '"event":"verdict"' -e '"event":"slot_ended"' events.jsonl judging-2/events.jsonl
+    ```
+
+    - The hashes of the first command stand in the lines of the second: `verdict` holds those of the votes and of this verdict, `slot_ended` that of an answer or of a judge's reply.
+    - `verdict.json` follows from `judging-2/votes.json` alone: each ballot as it was counted, with the order and the aliases that the judge saw. What a judge was shown is `judging-2/prompt-NN.md`, what it replied `judging-2/response-NN.md`.
+    - Each line of `events.jsonl` holds the SHA-256 of the line before it, so no line changes without all later ones. Before this verdict the chain ended with the hash `9f2e6d33a3717ee826353a404ba4618d1aeeb6879ad7936bce8ed5f46814924d`: the `prev` of the verdict's line.
+    "#);
+    insta::assert_snapshot!(summary(&verdict, &names(4)), @"answer 01 (model-1) wins: approved in 2 of 2 votes; next is 02 (model-2) with 50 % [partial panel: 1 of 4 slots missing (slot 04), 1 of 4 judges missing (judge 04)]");
 }
 
 #[test]
@@ -180,7 +195,7 @@ fn no_votes_at_all_is_said_as_such() {
 fn the_line_for_a_terminal_names_the_winner() {
     let verdict = tally(&round(&[".ar", "a.r", "ar."]));
     assert_eq!(banner(&verdict), None);
-    insta::assert_snapshot!(summary(&verdict, &names(3)), @"answer 01 (model-1) wins: approved in 2 of 2 votes; next is 02 with 50 %");
+    insta::assert_snapshot!(summary(&verdict, &names(3)), @"answer 01 (model-1) wins: approved in 2 of 2 votes; next is 02 (model-2) with 50 %");
 }
 
 #[test]
@@ -207,6 +222,7 @@ fn hostile_words_and_names_change_neither_table_nor_terminal() {
         state: SlotState::Failed,
         reason: None,
         next_step: hostile.to_owned(),
+        log: Some(hostile.to_owned()),
     });
     let verdict = tally(&votes);
     let text = render(&verdict, &names, &context);

@@ -45,6 +45,11 @@ impl Background {
         kill(Pid::from_raw(i32::try_from(self.pid()).unwrap()), signal).unwrap();
     }
 
+    /// Whether it has ended.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     /// Waits for its end.
     #[track_caller]
     pub(crate) fn wait(&mut self) -> ExitStatus {

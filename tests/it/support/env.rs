@@ -75,6 +75,18 @@ impl TestEnv {
         command
     }
 
+    /// The same under a limit of open files, soft and hard.
+    pub(crate) fn team_with_descriptors(&self, limit: u32, arguments: &[&str]) -> assert_cmd::Command {
+        let team = self.command(arguments);
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -n \"$1\" && shift && exec \"$@\"", "sh", &limit.to_string()]);
+        command.arg(team.get_program()).args(team.get_args()).current_dir(self.project()).env_clear();
+        command.envs(team.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let mut command = assert_cmd::Command::from_std(command);
+        command.timeout(2 * DEADLINE);
+        command
+    }
+
     /// Starts the program and goes on.
     pub(crate) fn start(&self, arguments: &[&str]) -> Background {
         self.start_under(&[], arguments)

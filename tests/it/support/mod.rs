@@ -9,6 +9,7 @@ mod env;
 mod processes;
 mod session;
 mod terminal;
+mod voting;
 
 pub(crate) use background::Background;
 pub(crate) use config::TeamToml;
@@ -17,3 +18,4 @@ pub(crate) use env::TestEnv;
 pub(crate) use processes::{is_alive, process_state};
 pub(crate) use session::Session;
 pub(crate) use terminal::Terminal;
+pub(crate) use voting::{APPROVE, assert_consistent, finish, judges, run_and_judge, sha256, voters};

@@ -16,6 +16,7 @@ pub(crate) enum Rule {
     Json,
     Unclosed,
     Lower,
+    Each(String),
 }
 
 impl FromStr for Rule {
@@ -35,6 +36,7 @@ impl FromStr for Rule {
             ("json", "") => Self::Json,
             ("unclosed", "") => Self::Unclosed,
             ("lower", "") => Self::Lower,
+            ("each", text) if !text.is_empty() => Self::Each(text.to_owned()),
             _ => return Err(format!("unknown rule `{text}`")),
         })
     }
@@ -72,8 +74,11 @@ pub(crate) fn vote(rule: &Rule, answers: &[Answer<'_>]) -> String {
         match rule {
             Rule::All(verdict) => out += &block(answer.alias, verdict),
             Rule::ApproveWord(word) => {
-                let verdict = if answer.text.contains(word.as_str()) { "APPROVE" } else { "REJECT" };
-                out += &block(answer.alias, verdict);
+                let (verdict, issues) = match answer.text.contains(word.as_str()) {
+                    true => ("APPROVE", "None".to_owned()),
+                    false => ("REJECT", format!("\n- It lacks {word}")),
+                };
+                out += &block(answer.alias, verdict).replace("KEY_ISSUES: None", &format!("KEY_ISSUES: {issues}"));
             }
             Rule::Missing if is_last => {}
             Rule::Garbage => {
@@ -87,6 +92,7 @@ pub(crate) fn vote(rule: &Rule, answers: &[Answer<'_>]) -> String {
                     answer.alias
                 );
             }
+            Rule::Each(text) => out += &text.replace("{alias}", answer.alias),
             Rule::Json => {}
             Rule::Missing | Rule::Duplicate | Rule::Conflict | Rule::Unknown | Rule::Unclosed => {
                 out += &block(answer.alias, "APPROVE");

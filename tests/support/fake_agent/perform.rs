@@ -37,6 +37,8 @@ fn one(step: Step, prompt: &mut Option<String>) -> io::Result<Done> {
     match step {
         Step::Write { text, to } => write(to, &text)?,
         Step::PrintFile(file) => write(Stream::Out, &std::fs::read(file)?)?,
+        Step::Slices { sizes, file, to } => slices(to, &sizes, &std::fs::read(file)?)?,
+        Step::BigFrame(count) => big_frame(count)?,
         Step::Bytes { count, to } => bytes(to, count)?,
         Step::ClaudeFrames { count, text } => claude(count, &text)?,
         Step::ReadStdin => {
@@ -153,6 +155,41 @@ fn bytes(to: Stream, count: u64) -> io::Result<()> {
         left -= size as u64;
     }
     Ok(())
+}
+
+/// Writes pieces of these sizes, over and over; each only when the one before it was read.
+fn slices(to: Stream, sizes: &[usize], mut bytes: &[u8]) -> io::Result<()> {
+    for size in sizes.iter().cycle() {
+        let (piece, rest) = bytes.split_at(bytes.len().min(*size));
+        write(to, piece)?;
+        while unread(to) > 0 {
+            thread::yield_now();
+        }
+        bytes = rest;
+        if bytes.is_empty() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// What lies in the pipe; nothing where it is none.
+fn unread(to: Stream) -> u64 {
+    match to {
+        Stream::Out => rustix::io::ioctl_fionread(rustix::stdio::stdout()).unwrap_or(0),
+        Stream::Err => rustix::io::ioctl_fionread(rustix::stdio::stderr()).unwrap_or(0),
+    }
+}
+
+/// A conversation with one frame of `count` bytes of text, never held whole.
+fn big_frame(count: u64) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(br#"{"type":"assistant","parent_tool_use_id":null,"message":{"content":[{"type":"text","text":""#)?;
+    io::copy(&mut io::repeat(b'x').take(count), &mut out)?;
+    out.write_all(b"\"}]}}\n")?;
+    out.write_all(br#"{"type":"result","subtype":"success","is_error":false,"result":"","stop_reason":"end_turn"}"#)?;
+    out.write_all(b"\n")?;
+    out.flush()
 }
 
 /// A conversation as `claude --output-format stream-json` prints it.

@@ -14,6 +14,8 @@ const SEPARATOR: &str = ";;";
 pub(crate) enum Step {
     Write { text: Vec<u8>, to: Stream },
     PrintFile(String),
+    Slices { sizes: Vec<usize>, file: String, to: Stream },
+    BigFrame(u64),
     Bytes { count: u64, to: Stream },
     ClaudeFrames { count: usize, text: String },
     ReadStdin,
@@ -71,6 +73,9 @@ fn step(line: &str) -> Result<Step, String> {
         "write" => Step::Write { text: unescape(rest)?, to: Stream::Out },
         "stderr" => Step::Write { text: with_line_end(unescape(rest)?), to: Stream::Err },
         "print-file" => Step::PrintFile(file()?),
+        "print-slices" => slices(word, rest, Stream::Out)?,
+        "stderr-slices" => slices(word, rest, Stream::Err)?,
+        "big-frame" => Step::BigFrame(number(word, rest)?),
         "bytes" => Step::Bytes { count: number(word, rest)?, to: Stream::Out },
         "stderr-bytes" => Step::Bytes { count: number(word, rest)?, to: Stream::Err },
         "claude" => Step::ClaudeFrames { count: 1, text: rest.to_owned() },
@@ -105,9 +110,18 @@ fn step(line: &str) -> Result<Step, String> {
         "exit" => Step::Exit(number(word, rest)?),
         "kill-self" => Step::KillSelf(Signal::from_str(rest).map_err(|_| format!("`{rest}` is not a signal"))?),
         "answer" => Step::Answer(with_line_end(unescape(rest)?)),
-        "vote" => Step::Vote(rest.parse()?),
+        "vote" => Step::Vote(String::from_utf8_lossy(&unescape(rest)?).parse()?),
         _ => return Err(format!("unknown step `{line}`")),
     })
+}
+
+fn slices(word: &str, rest: &str, to: Stream) -> Result<Step, String> {
+    let (sizes, file) = rest.split_once(' ').ok_or_else(|| format!("`{word}` needs sizes and a file"))?;
+    let sizes = sizes.split(',').map(|size| number(word, size)).collect::<Result<Vec<usize>, _>>()?;
+    if sizes.contains(&0) {
+        return Err(format!("`{word}` needs sizes over 0"));
+    }
+    Ok(Step::Slices { sizes, file: file.to_owned(), to })
 }
 
 fn nested(rest: &str) -> impl Iterator<Item = &str> {

@@ -1,0 +1,82 @@
+//! `team doctor --deep`: really asks each member one short question, the same way as a run does.
+
+use std::time::Duration;
+
+use super::context::Context;
+use super::doctor::Finding;
+use super::panel::{limits, prepare};
+use crate::config::ResolvedModel;
+use crate::engine::{self, RunRequest};
+use crate::error::Result;
+use crate::report::Silent;
+use crate::runner::{Checks, Limits};
+use crate::session::slot::SlotState;
+use crate::session::{Manifest, SessionKind, Status};
+
+const QUESTION: &str = "Reply with the single word: ready\n";
+
+/// How long a member may take, where no limit is configured: a check should end.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// One finding per model, in order. The session is a temporary one and is removed.
+pub(super) async fn ask_each(context: &Context, models: Vec<ResolvedModel>) -> Vec<Finding> {
+    let count = models.len();
+    match ask(context, models).await {
+        Ok(findings) => findings,
+        Err(error) => vec![Finding::failed(format!("could not be asked: {}", error.chain())); count],
+    }
+}
+
+async fn ask(context: &Context, models: Vec<ResolvedModel>) -> Result<Vec<Finding>> {
+    if models.is_empty() {
+        return Ok(Vec::new());
+    }
+    let config = context.load(context.global.settings())?;
+    let folder = tempfile::Builder::new().prefix("team-doctor-").tempdir()?;
+    let mut prepared = prepare(context, &config, &models.iter().collect::<Vec<_>>(), false).await?;
+    let configured = limits(config.settings());
+    let request = RunRequest {
+        kind: SessionKind::Team,
+        base: folder.path().to_owned(),
+        title: "doctor".to_owned(),
+        input: QUESTION.to_owned(),
+        models,
+        limits: Limits { timeout: configured.timeout.or(Some(PATIENCE)), ..configured },
+        checks: Checks::default(),
+        strict: false,
+        judge: None,
+        notes: Vec::new(),
+    };
+    let outcome = engine::run(
+        request,
+        engine::Context {
+            services: &prepared.services,
+            control: &mut prepared.control,
+            observer: &mut Silent,
+            announce: &mut |_, _| {},
+        },
+        &mut rand::rng(),
+    )
+    .await;
+    prepared.services.stop().await;
+    let layout = outcome?.layout;
+    // Nobody votes here, so names may be put to states at once.
+    let manifest = Manifest::read(&layout.manifest())?;
+    let status = Status::read(&layout.status())?;
+    Ok(manifest.shuffle_order.iter().map(|slot| finding(status.models.get(slot))).collect())
+}
+
+fn finding(slot: Option<&crate::session::SlotStatus>) -> Finding {
+    match slot {
+        Some(slot) if slot.state == SlotState::Completed => {
+            Finding::good(format!("answered, {} bytes", slot.output_size.unwrap_or(0)))
+        }
+        Some(slot) => match &slot.error {
+            Some(error) => {
+                Finding::failed(format!("{}: {}", error.reason.as_str(), error.detail)).hint(&error.next_step)
+            }
+            None => Finding::failed(slot.state.as_str()),
+        },
+        None => Finding::failed("no answer is on record"),
+    }
+}

@@ -1,0 +1,242 @@
+//! Until the verdict nothing but a manifest says which model a slot is: no file, nothing printed, no prompt, and nothing
+//! that another slot can see.
+
+use serde_json::Value;
+
+use crate::support::{Session, TeamToml, TestEnv, assert_consistent, finish, wait_until};
+
+/// Every word that would name a member of the panel of [`zoo`].
+const NAMES: [&str; 13] = [
+    "quokka",
+    "wombat",
+    "numbat",
+    "narwhal",
+    "dugong",
+    "bilby",
+    "potoroo",
+    "fake-agent",
+    "fake_agent",
+    "NARWHAL_KEY",
+    "QUOKKA_TOKEN",
+    "bandicoot",
+    "galago",
+];
+
+/// Agents under programs of their own names, that print their own names where they should not, one that cannot be
+/// started, one behind a provider that is not there, and a recording that is damaged.
+fn zoo() -> TestEnv {
+    let env =
+        TestEnv::new().set("NARWHAL_KEY", "sk-narwhal-0123456789abcdefghijklmnop").set("QUOKKA_TOKEN", "tok-98765432");
+    std::fs::create_dir_all(env.path("bin")).unwrap();
+    let agent = |program: &str, steps: &[&str]| {
+        let path = env.path(&format!("bin/{program}"));
+        if !path.exists() {
+            std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fake-agent"), &path).unwrap();
+        }
+        let path = path.display().to_string();
+        let words = std::iter::once(path.as_str()).chain(steps.iter().copied()).map(toml::Value::from);
+        toml::Value::Array(words.collect())
+    };
+    // What a process can find out about its machine: every command line and environment in sight, and its own folder.
+    let spy = "cat /proc/*/cmdline /proc/*/environ /proc/*/comm 2>/dev/null | tr '\\0' '\\n'; ps -ef 2>/dev/null; ls -la . ..";
+    let shell = |script: &str| toml::Value::Array(["sh", "-c", script].map(toml::Value::from).to_vec());
+    env.write("potoroo.jsonl", "{\"type\": \"nonsense\"}\n");
+    let config = TeamToml::new()
+        .model(
+            "quokka-large",
+            &[
+                (
+                    "command",
+                    agent(
+                        "bilby",
+                        &[
+                            "wait-for seen",
+                            "stderr bilby: quokka-large is thinking",
+                            "answer first text",
+                            "vote approve",
+                        ],
+                    ),
+                ),
+                (
+                    "env",
+                    toml::Value::Table([("QUOKKA_TOKEN".to_owned(), "${QUOKKA_TOKEN}".into())].into_iter().collect()),
+                ),
+            ],
+        )
+        .model(
+            "numbat",
+            &[(
+                "command",
+                agent("numbat-cli", &["stderr numbat-cli: no such model numbat", "print I would be numbat", "exit 3"]),
+            )],
+        )
+        .model(
+            "wombat",
+            &[("command", toml::Value::Array(vec![env.path("bin/wombat-cli").display().to_string().into()]))],
+        )
+        .model("dugong", &[("use", "narwhal@dugong-7b".into())])
+        .model("galago", &[("use", "replay:potoroo.jsonl#claude-stream-json".into())])
+        .model("spy", &[("command", shell(spy))])
+        .model("bandicoot", &[("command", agent("bandicoot", &["wait-for seen", "vote approve"]))])
+        .provider(
+            "narwhal",
+            &[
+                ("wire", "openai-chat".into()),
+                // Nobody listens on the port for discarding.
+                ("base_url", "http://127.0.0.1:9/narwhal/v1".into()),
+                ("api_key_env", "NARWHAL_KEY".into()),
+            ],
+        );
+    env.write("team.toml", config.text());
+    env
+}
+
+const PANEL: &str = "quokka-large,numbat,wombat,dugong,galago,spy";
+
+#[track_caller]
+fn assert_blind(what: &str, text: &str) {
+    let lower = text.to_lowercase();
+    for name in NAMES {
+        assert!(!lower.contains(&name.to_lowercase()), "{what} names `{name}`:\n{text}");
+    }
+}
+
+/// Waits until `slot` of `folder` runs, and has made its folder.
+fn wait_for_running(folder: &Session, slot: &str) {
+    wait_until("a running slot", || (folder.slot(slot)["state"] == "RUNNING").then_some(()));
+}
+
+#[test]
+fn before_the_verdict_no_file_no_output_no_prompt_and_no_process_in_sight_names_a_model() {
+    let env = zoo();
+    let mut run = env.start(&["run", "-v", "-m", PANEL, "--retries", "0", "Which one is it?"]);
+    let session = env.session_with("status.json");
+    let first = session.id_of("quokka-large");
+    wait_for_running(&session, &first);
+    // While a slot runs and the others have ended.
+    let others: Vec<String> = session.slots().into_iter().filter(|id| *id != first).collect();
+    wait_until("the other slots", || {
+        others
+            .iter()
+            .all(|id| !["PENDING", "RUNNING"].contains(&session.slot(id)["state"].as_str().unwrap()))
+            .then_some(())
+    });
+    session.assert_names_nobody(&NAMES);
+    for command in
+        [&["status"][..], &["status", "--json"], &["list"], &["list", "--json"], &["show"], &["show", "--json"]]
+    {
+        let (out, err) = finish(&env, command, 0);
+        assert_blind(&format!("{command:?} while it runs"), &(out + &err));
+    }
+    std::fs::write(session.path(&format!("work/{first}/seen")), "").unwrap();
+    assert_eq!(run.wait().code(), Some(0), "{}", run.stderr());
+    assert_blind("the run's output", &(run.stdout() + &run.stderr()));
+    session.assert_names_nobody(&NAMES);
+
+    let states: Vec<(&str, Value, Value)> = ["quokka-large", "numbat", "wombat", "dugong", "galago", "spy"]
+        .into_iter()
+        .map(|model| (model, session.slot(&session.id_of(model))))
+        .map(|(model, slot)| (model, slot["state"].clone(), slot["error"]["reason"].clone()))
+        .collect();
+    let expect = [
+        ("quokka-large", "COMPLETED", Value::Null),
+        ("numbat", "FAILED", "nonzero_exit".into()),
+        ("wombat", "FAILED", "spawn_failed".into()),
+        ("dugong", "FAILED", "network".into()),
+    ];
+    for ((model, state, reason), expected) in states.iter().zip(&expect) {
+        assert_eq!((*model, state.as_str().unwrap(), reason), (expected.0, expected.1, &expected.2), "{states:?}");
+    }
+    assert_ne!(states[4].1, "COMPLETED", "{states:?}");
+    // What the spy saw of its machine is its answer. It sees itself, so the test is not blind.
+    let seen = session.text(&format!("response-{}.md", session.id_of("spy")));
+    assert!(seen.contains("cat /proc/"), "{seen}");
+    assert_blind("what a slot sees of others", &seen);
+
+    let ids = session.slots();
+    for slot in ids.iter().map(String::as_str) {
+        let (out, err) = finish(&env, &["show", "latest", slot], 0);
+        assert_blind(&format!("show {slot}"), &(out + &err));
+    }
+
+    // The same while a judge is at work; the prompts of judges are among the files.
+    let mut judge = env.start(&["judge", "-v", "--json", "--judges", "bandicoot,numbat,dugong", "--retries", "0"]);
+    let round = session.round("judging");
+    wait_until("the round", || round.has("status.json").then_some(()));
+    let bandicoot = round.id_of("bandicoot");
+    wait_for_running(&round, &bandicoot);
+    let others: Vec<String> = round.slots().into_iter().filter(|id| *id != bandicoot).collect();
+    wait_until("the other judges", || others.iter().all(|id| round.slot(id)["state"] == "FAILED").then_some(()));
+    session.assert_names_nobody(&NAMES);
+    for command in [&["status"][..], &["status", "--json"], &["list", "--json"], &["show", "--json"]] {
+        let (out, err) = finish(&env, command, 0);
+        assert_blind(&format!("{command:?} while it is judged"), &(out + &err));
+    }
+    assert_blind("the judging's output", &(judge.stdout() + &judge.stderr()));
+    std::fs::write(round.path(&format!("work/{bandicoot}/seen")), "").unwrap();
+    judge.wait();
+    assert_blind("the events of the judging", &judge.stdout());
+    // After it, the verdict names everybody.
+    let verdict = session.text("verdict.md");
+    for name in ["quokka-large", "numbat", "wombat", "dugong", "galago", "bandicoot"] {
+        assert!(verdict.contains(name), "{name}: {verdict}");
+    }
+    assert_consistent(&session);
+}
+
+#[test]
+fn a_json_run_names_nobody_either() {
+    let env = zoo();
+    let output = env
+        .team(&["run", "--json", "-v", "-m", "numbat,wombat,dugong,galago,spy", "--retries", "0", "Which one is it?"])
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_blind("stdout", &text(&output.stdout));
+    assert_blind("stderr", &text(&output.stderr));
+    assert!(text(&output.stdout).lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
+}
+
+#[test]
+fn show_fills_the_placeholders_only_when_told_to_and_records_that_it_did() {
+    let env = zoo();
+    finish(&env, &["run", "-m", "numbat,wombat,spy", "Which one is it?"], 0);
+    let session = env.session();
+    let (numbat, wombat) = (session.id_of("numbat"), session.id_of("wombat"));
+    let (blind, _) = finish(&env, &["show", "latest", &wombat], 0);
+    assert!(blind.contains(&format!("[{wombat}.program]")), "{blind}");
+    assert_blind("show", &blind);
+    let events = session.events().len();
+
+    let (open, _) = finish(&env, &["show", "latest", &wombat, "--reveal"], 0);
+    assert!(open.contains("wombat-cli"), "{open}");
+    assert!(!open.contains(&format!("[{wombat}.")), "{open}");
+    let (all, _) = finish(&env, &["show", "--reveal"], 0);
+    assert!(all.contains(&format!("{numbat}  numbat")) && all.contains(&format!("{wombat}  wombat")), "{all}");
+    let (json, _) = finish(&env, &["show", "--reveal", "--json"], 0);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["models"][&numbat], "numbat");
+
+    let record = session.events();
+    assert_eq!(record.len(), events + 3, "showing is recorded, each time");
+    assert!(record[events..].iter().all(|event| event["event"] == "revealed"));
+    assert_consistent(&session);
+    // Others are as blind as before.
+    session.assert_names_nobody(&NAMES);
+    let (again, _) = finish(&env, &["show", "latest", &wombat], 0);
+    assert_eq!(again, blind);
+    assert_eq!(session.events().len(), events + 3, "looking is not recorded");
+}
+
+#[test]
+fn an_answer_is_shown_as_it_is_and_a_slot_that_is_not_there_is_an_error() {
+    let env = TestEnv::with(&TeamToml::new().agent("kiwi", &["write first\\n\\n[01.model] stays\\n"]));
+    finish(&env, &["run", "-m", "kiwi", "Which one is it?"], 0);
+    let (out, _) = finish(&env, &["show", "latest", "01"], 0);
+    assert_eq!(out, env.session().text("response-01.md"));
+    let (_, err) = finish(&env, &["show", "latest", "02"], 2);
+    assert!(err.contains("has no slot `02`"), "{err}");
+    let (_, err) = finish(&env, &["show", "latest", "two"], 2);
+    assert!(err.contains("two"), "{err}");
+}

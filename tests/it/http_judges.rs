@@ -1,0 +1,241 @@
+//! Judges behind HTTP: held to the JSON schema where the provider takes one, by the fenced form where it does not.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use crate::support::{TeamToml, TestEnv, assert_consistent, judges, run_and_judge, voters};
+
+/// The key of the provider, which must never be written anywhere.
+const KEY: &str = "sk-narwhal-0123456789abcdefghijklmnop";
+
+/// A chat-completions server; what it replies is the test's to say.
+struct Provider {
+    address: String,
+    requests: Arc<Mutex<Vec<(String, Value)>>>,
+}
+
+/// What to answer a request with: a status and a body, or the text of a stream.
+enum Reply {
+    Refuse(u16, Value),
+    Text(String),
+}
+
+impl Provider {
+    /// Serves until the test ends; its threads hold nothing that outlives it.
+    fn start(reply: impl Fn(&Value) -> Reply + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let (seen, reply) = (Arc::clone(&requests), Arc::new(reply));
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (seen, reply) = (Arc::clone(&seen), Arc::clone(&reply));
+                std::thread::spawn(move || serve(stream, &seen, &*reply));
+            }
+        });
+        Self { address, requests }
+    }
+
+    fn requests(&self) -> Vec<(String, Value)> {
+        self.requests.lock().unwrap().clone()
+    }
+
+    /// Two models of this provider judge the answers of two agents.
+    fn env(&self) -> TestEnv {
+        let judge = |model: &str| vec![("use", format!("narwhal@{model}").into()), ("temperature", 0.5.into())];
+        let config: TeamToml = voters(&[("kiwi", "the RIGHT one", "approve"), ("plum", "the other one", "approve")])
+            .provider(
+                "narwhal",
+                &[
+                    ("wire", "openai-chat".into()),
+                    ("base_url", format!("http://{}/v1", self.address).into()),
+                    ("api_key_env", "NARWHAL_API_KEY".into()),
+                    ("json_schema", true.into()),
+                ],
+            )
+            .model("tusk", &judge("tusk-1"))
+            .model("horn", &judge("horn-1"));
+        TestEnv::with(&config).set("NARWHAL_API_KEY", KEY)
+    }
+}
+
+fn serve(stream: TcpStream, seen: &Mutex<Vec<(String, Value)>>, reply: &dyn Fn(&Value) -> Reply) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut head = String::new();
+    while reader.read_line(&mut head).is_ok_and(|read| read > 2) {}
+    let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+    let mut body = vec![0; length.unwrap_or(0)];
+    reader.read_exact(&mut body).unwrap();
+    let body: Value = serde_json::from_slice(&body).unwrap();
+    let (status, kind, text) = match reply(&body) {
+        Reply::Refuse(status, body) => (status, "application/json", body.to_string()),
+        Reply::Text(text) => (200, "text/event-stream", events(&text)),
+    };
+    seen.lock().unwrap().push((head, body));
+    let mut stream = stream;
+    // The reader may be gone; the test says so by what it finds.
+    let _ = write!(
+        stream,
+        "HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{text}",
+        text.len()
+    );
+}
+
+/// A whole stream that says `text`.
+fn events(text: &str) -> String {
+    let chunk = |delta: Value, finish: Value| {
+        json!({"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m",
+               "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+    };
+    let chunks = [chunk(json!({"role": "assistant", "content": text}), Value::Null), chunk(json!({}), json!("stop"))];
+    let lines: Vec<String> = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
+    lines.concat() + "data: [DONE]\n\n"
+}
+
+/// The last message, which is the judge's prompt.
+fn prompt(request: &Value) -> &str {
+    request["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap()
+}
+
+/// The aliases of the prompt, each with whether its answer is the right one.
+fn aliases(request: &Value) -> Vec<(String, bool)> {
+    let parts = prompt(request).split("### Response ").skip(1);
+    parts
+        .map(|part| (part.lines().next().unwrap().to_owned(), part.lines().nth(2).unwrap().contains("RIGHT")))
+        .collect()
+}
+
+fn word(right: bool) -> &'static str {
+    if right { "APPROVE" } else { "REJECT" }
+}
+
+fn json_ballot(request: &Value) -> String {
+    let votes: serde_json::Map<String, Value> = aliases(request)
+        .into_iter()
+        .map(|(alias, right)| {
+            (alias, json!({"verdict": word(right), "confidence": 7, "summary": "Read.", "key_issues": ["Too short"]}))
+        })
+        .collect();
+    json!({"votes": votes}).to_string()
+}
+
+fn fenced_ballot(request: &Value) -> String {
+    let block = |(alias, right): (String, bool)| {
+        format!("```vote\nRESPONSE: {alias}\nVERDICT: {}\nCONFIDENCE: 7\nSUMMARY: Read.\n```\n", word(right))
+    };
+    aliases(request).into_iter().map(block).collect()
+}
+
+fn assert_won_by_kiwi(env: &TestEnv) {
+    let session = env.session();
+    assert_eq!(session.json("verdict.json")["winner"], session.id_of("kiwi"), "{}", session.text("verdict.md"));
+    assert_consistent(&session);
+}
+
+#[test]
+fn a_judge_is_held_to_a_schema_of_exactly_its_aliases_and_its_json_counts() {
+    let provider = Provider::start(|request| Reply::Text(json_ballot(request)));
+    let env = provider.env();
+    run_and_judge(&env, &["--judges", "tusk,horn"], 0);
+    let requests = provider.requests();
+    assert_eq!(requests.len(), 2);
+    for (head, body) in &requests {
+        assert!(head.to_lowercase().contains(&format!("authorization: bearer {KEY}")), "{head}");
+        assert_eq!(body["response_format"]["type"], "json_schema");
+        let schema = &body["response_format"]["json_schema"]["schema"];
+        let mut required: Vec<&str> =
+            schema["properties"]["votes"]["required"].as_array().unwrap().iter().map(|a| a.as_str().unwrap()).collect();
+        let mut shown = aliases(body);
+        required.sort_unstable();
+        shown.sort();
+        assert_eq!(required, shown.iter().map(|(alias, _)| alias.as_str()).collect::<Vec<_>>());
+        assert!(prompt(body).contains("Reply with one JSON object"), "{}", prompt(body));
+    }
+    let issues = env.session().json("verdict.json")["keyIssues"].clone();
+    assert_eq!((&issues[0]["text"], &issues[0]["count"]), (&"Too short".into(), &4.into()));
+    assert_won_by_kiwi(&env);
+}
+
+#[test]
+fn a_provider_that_refuses_the_schema_is_asked_without_it_and_its_fenced_ballot_counts() {
+    let provider = Provider::start(|request| match request.get("response_format") {
+        Some(_) => Reply::Refuse(
+            400,
+            json!({"error": {"message": "response_format is not supported by this model", "param": "response_format"}}),
+        ),
+        None => Reply::Text(fenced_ballot(request)),
+    });
+    let env = provider.env();
+    let (out, _) = run_and_judge(&env, &["--judges", "tusk,horn", "--retries", "0"], 0);
+    assert_eq!(provider.requests().len(), 4, "each judge is asked once with the schema, once without");
+    let round = env.session().round("judging");
+    for judge in round.slots() {
+        let ended = round.events().into_iter().find(|e| e["event"] == "slot_ended" && e["slot"] == *judge).unwrap();
+        assert_eq!(ended["droppedSettings"], json!(["response_format"]));
+        assert!(
+            out.contains(&format!(
+                "- Note: judge {judge} was asked without `response_format`, which its provider refused"
+            )),
+            "{out}"
+        );
+    }
+    assert_won_by_kiwi(&env);
+}
+
+#[test]
+fn json_in_a_fence_and_json_for_a_provider_without_schemas_count_too() {
+    let provider = Provider::start(|request| match request["model"].as_str() {
+        Some("tusk-1") => Reply::Text(format!("Here it is:\n\n```json\n{}\n```\n", json_ballot(request))),
+        _ => Reply::Text(fenced_ballot(request)),
+    });
+    let env = provider.env();
+    run_and_judge(&env, &["--judges", "tusk,horn"], 0);
+    assert_won_by_kiwi(&env);
+}
+
+#[test]
+fn a_setting_that_a_slot_was_asked_without_is_in_the_verdict() {
+    let provider = Provider::start(|request| match request.get("temperature") {
+        Some(_) => Reply::Refuse(
+            400,
+            json!({"error": {"message": "Unsupported parameter: temperature", "param": "temperature"}}),
+        ),
+        None if aliases(request).is_empty() => Reply::Text("an answer".to_owned()),
+        None => Reply::Text(json_ballot(request)),
+    });
+    let env = provider.env();
+    let (out, _) = run_and_judge(&env, &["-m", "tusk,kiwi,plum"], 0);
+    let tusk = env.session().id_of("tusk");
+    assert!(out.contains(&format!("- Note: slot {tusk} was asked without `temperature`")), "{out}");
+    assert_consistent(&env.session());
+}
+
+#[test]
+fn a_judge_that_cannot_be_asked_is_missing_and_neither_key_nor_provider_is_told_before_the_verdict() {
+    let provider = Provider::start(|request| match request["model"].as_str() {
+        Some("tusk-1") => Reply::Refuse(
+            401,
+            json!({"error": {"message": format!("narwhal: bad key {KEY} for tusk-1"), "type": "invalid_api_key"}}),
+        ),
+        _ => Reply::Text(json_ballot(request)),
+    });
+    let env = provider.env();
+    let (out, err) = run_and_judge(&env, &["--judges", "tusk,horn"], 3);
+    let session = env.session();
+    let judge = &judges(&session.round("judging"))["tusk"];
+    assert_eq!((&judge["state"], judge["votes"].as_array().unwrap().len()), (&"FAILED".into(), 0));
+    assert!(out.contains("is FAILED, `auth`"), "{out}");
+    for file in session.files() {
+        let text = String::from_utf8_lossy(&std::fs::read(session.path(&file)).unwrap()).into_owned();
+        assert!(!text.contains(KEY), "the key is in {file}");
+        let names = file.ends_with("manifest.json") || file.ends_with("verdict.md") || file == "session-meta.json";
+        assert!(names || !text.to_lowercase().contains("narwhal"), "{file}: {text}");
+        assert!(names || !text.contains("tusk"), "{file}: {text}");
+    }
+    assert!(!out.contains(KEY) && !err.contains(KEY), "{out}{err}");
+    assert!(!err.to_lowercase().contains("narwhal") && !err.contains("tusk"), "{err}");
+    assert_consistent(&session);
+}
