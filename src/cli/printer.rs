@@ -11,6 +11,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::args::GlobalArgs;
 use crate::error::Error;
+pub use crate::report::without_controls;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -162,20 +163,6 @@ impl Printer {
         // Nobody is left to tell that nobody can be told.
         writeln!(stream, "{text}").and_then(|()| stream.flush()).ok();
     }
-}
-
-/// `text` with every control character but newline and tab replaced, so that it cannot drive a terminal.
-#[must_use]
-pub fn without_controls(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\n' | '\t' => c,
-            // Also the characters that turn the direction of the text around them.
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-            c if c.is_control() => '\u{fffd}',
-            c => c,
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Numbers as people read them.
 
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
 /// A size in bytes with a unit: `0 B`, `999 B`, `1.2 KB`, `34 MB` (powers of 1000).
 #[must_use]
 pub fn bytes(count: u64) -> String {
@@ -29,6 +31,36 @@ pub fn seconds(total: u64) -> String {
     }
 }
 
+/// `text` with every control character but newline and tab replaced, so that it cannot drive a terminal.
+#[must_use]
+pub fn without_controls(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\n' | '\t' => c,
+            // Also the characters that turn the direction of the text around them.
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+            c if c.is_control() => '\u{fffd}',
+            c => c,
+        })
+        .collect()
+}
+
+/// `text` in at most `width` columns of a terminal; what does not fit is replaced by `…`.
+#[must_use]
+pub(super) fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut room = width.saturating_sub(1);
+    let fits = |c: &char| {
+        let needed = c.width().unwrap_or(0);
+        let fits = needed <= room;
+        room = if fits { room - needed } else { 0 };
+        fits
+    };
+    text.chars().take_while(fits).chain(['…']).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,5 +71,19 @@ mod tests {
         let shown: Vec<String> = sizes.into_iter().map(bytes).collect();
         assert_eq!(shown, ["0 B", "999 B", "1.0 KB", "1.2 KB", "12 KB", "999 KB", "1.0 MB", "1.5 MB", "5.0 GB"]);
         assert_eq!([5, 125, 3725].map(seconds), ["5s", "2m05s", "1h02m"]);
+    }
+
+    #[test]
+    fn a_cut_text_never_takes_more_columns_than_there_are() {
+        assert_eq!(cut("short", 5), "short");
+        assert_eq!(cut("longer", 5), "long…");
+        // Two columns each.
+        assert_eq!(cut("日本語", 5), "日本…");
+        assert_eq!(cut("日本語", 4), "日…");
+    }
+
+    #[test]
+    fn a_text_with_escapes_cannot_drive_a_terminal() {
+        assert_eq!(without_controls("a\u{1b}[2Jb\u{202e}\tc\n"), "a\u{fffd}[2Jb\u{fffd}\tc\n");
     }
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use super::format::{bytes, seconds};
+use super::format::{bytes, cut, seconds, without_controls};
 use crate::runner::Observer;
 use crate::session::slot::SlotState;
 use crate::session::{Event, Phase, Record, SlotEnd, Status};
@@ -62,7 +62,7 @@ pub(super) fn change(record: &Record, status: &Status, verbose: bool) -> Option<
     let who = if status.phase == Phase::Judge { "judge " } else { "" };
     match &record.event {
         Event::SlotStarted { slot, attempt } if verbose => Some(format!("{who}{slot} started (attempt {attempt})")),
-        Event::SlotRetry { slot, why } => Some(format!("{who}{slot} {why}")),
+        Event::SlotRetry { slot, why } => Some(format!("{who}{slot} {}", first_line(why))),
         Event::SlotEnded { slot, end } => Some(format!("{who}{slot} {}", ending(end, seconds_of(status, *slot)))),
         Event::StopRequested { cause, slots } if slots.is_empty() => Some(format!("stopping ({cause})")),
         _ => None,
@@ -95,11 +95,5 @@ fn ending(end: &SlotEnd, took: Option<u64>) -> String {
 
 fn first_line(text: &str) -> String {
     const WIDTH: usize = 160;
-    let line = text.lines().next().unwrap_or("");
-    if line.chars().count() <= WIDTH {
-        return line.to_owned();
-    }
-    let mut cut: String = line.chars().take(WIDTH - 1).collect();
-    cut.push('…');
-    cut
+    cut(&without_controls(text.lines().next().unwrap_or("")), WIDTH)
 }

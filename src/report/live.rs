@@ -1,10 +1,15 @@
 //! Progress on a terminal: one live line per slot, redrawn in place, and a line that stays for each end.
+//!
+//! Every change is one write: what was drawn is wiped and drawn anew. Lines are cut to the terminal's width and never
+//! padded to it, so that a terminal of another size has nothing to wrap.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::io::{Stderr, Write};
 
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rustix::termios::tcgetwinsize;
+use unicode_width::UnicodeWidthStr;
 
-use super::format::{bytes, seconds};
+use super::format::{bytes, cut, seconds, without_controls};
 use super::lines::change;
 use crate::ids::SlotId;
 use crate::runner::Observer;
@@ -14,105 +19,126 @@ use crate::session::{Event, Phase, Record, Status};
 /// How many slots have a line of their own; more are counted in the summary line.
 const MOST_LINES: usize = 20;
 
+/// To the beginning of the line, and everything from there on wiped.
+const WIPE: &str = "\r\x1b[J";
+
 /// Draws live lines on standard error.
+#[derive(Debug)]
 pub struct LiveLines {
-    screen: MultiProgress,
-    summary: ProgressBar,
-    slots: BTreeMap<SlotId, ProgressBar>,
+    out: Stderr,
+    /// The slots that have a line.
+    shown: BTreeSet<SlotId>,
+    /// The width of each line on the screen that is to be wiped.
+    drawn: Vec<usize>,
     verbose: bool,
-    style: ProgressStyle,
 }
 
 impl LiveLines {
-    /// Draws at most ten times a second.
+    /// `verbose` also shows starts and retries.
     #[must_use]
     pub fn new(verbose: bool) -> Self {
-        let screen = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10));
-        let style = ProgressStyle::with_template("{wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
-        let summary = screen.add(ProgressBar::new_spinner().with_style(style.clone()));
-        Self { screen, summary, slots: BTreeMap::new(), verbose, style }
+        Self { out: std::io::stderr(), shown: BTreeSet::new(), drawn: Vec::new(), verbose }
     }
 
-    fn summarise(&self, status: &Status) {
-        let what = if status.phase == Phase::Judge { "judges" } else { "slots" };
-        let done = status.models.values().filter(|slot| slot.state.is_terminal()).count();
-        let running = status.count(SlotState::Running);
-        let waiting = status.count(SlotState::Pending);
-        let mut text = format!("{done} of {} {what} done, {running} running", status.models.len());
-        if waiting > 0 {
-            text.push_str(&format!(", {waiting} waiting"));
+    /// Replaces the live lines by `lasting`, which stays, and `lines` below it.
+    fn draw(&mut self, lasting: Option<&str>, mut lines: Vec<String>) {
+        let (columns, rows) = tcgetwinsize(&self.out).map_or((0, 0), |size| (size.ws_col.into(), size.ws_row.into()));
+        let columns: usize = if columns == 0 { 80 } else { columns };
+        let rows: usize = if rows == 0 { 24 } else { rows };
+        // What has left the screen at the top cannot be wiped. The summary is the last line, and the one to keep.
+        lines.drain(..(lines.len() + 1).saturating_sub(rows));
+        let mut frame = String::new();
+        // A terminal that became narrower has wrapped what was drawn before.
+        let up: usize = self.drawn.iter().map(|width| width.div_ceil(columns).max(1)).sum();
+        if up > 0 {
+            frame.push_str(&format!("\x1b[{up}A{WIPE}"));
         }
-        self.summary.set_message(text);
+        if let Some(text) = lasting {
+            frame.push_str(text);
+            frame.push('\n');
+        }
+        self.drawn.clear();
+        for line in lines {
+            let line = cut(&line, columns);
+            self.drawn.push(line.width());
+            frame.push_str(&line);
+            frame.push('\n');
+        }
+        // Nobody may be looking; the run goes on.
+        self.out.write_all(frame.as_bytes()).and_then(|()| self.out.flush()).ok();
     }
 
-    fn clear(&mut self) {
-        for bar in std::mem::take(&mut self.slots).into_values() {
-            bar.finish_and_clear();
-            self.screen.remove(&bar);
+    fn lines(&self, status: &Status) -> Vec<String> {
+        if status.models.values().all(|slot| slot.state.is_terminal()) || !status.state.is_active() {
+            return Vec::new();
         }
+        let now = jiff::Timestamp::now();
+        let slots = self.shown.iter().filter_map(|slot| {
+            let entry = status.models.get(slot)?;
+            let Some(live) = &entry.live else { return Some(format!("{slot}  starting")) };
+            let took = entry.started_at.map_or(0, |start| now.duration_since(start).as_secs().max(0));
+            let activity = without_controls(&live.activity);
+            let mut text =
+                format!("{slot}  {activity:<12} {:>7} {:>6}", bytes(live.live_bytes), seconds(took.unsigned_abs()));
+            if live.idle_seconds >= 10 {
+                text.push_str(&format!("  quiet for {}", seconds(live.idle_seconds)));
+            }
+            Some(text)
+        });
+        slots.chain([summary(status)]).collect()
     }
+}
+
+fn summary(status: &Status) -> String {
+    let what = if status.phase == Phase::Judge { "judges" } else { "slots" };
+    let done = status.models.values().filter(|slot| slot.state.is_terminal()).count();
+    let mut text =
+        format!("{done} of {} {what} done, {} running", status.models.len(), status.count(SlotState::Running));
+    let waiting = status.count(SlotState::Pending);
+    if waiting > 0 {
+        text.push_str(&format!(", {waiting} waiting"));
+    }
+    text
 }
 
 impl Observer for LiveLines {
     fn event(&mut self, record: &Record, status: &Status) {
         match &record.event {
-            Event::SlotStarted { slot, .. } if self.slots.len() < MOST_LINES => {
-                let bar = ProgressBar::new_spinner().with_style(self.style.clone());
-                let bar = self.screen.insert_before(&self.summary, bar);
-                bar.set_message(format!("{slot}  starting"));
-                self.slots.insert(*slot, bar);
+            Event::SlotStarted { slot, .. } if self.shown.len() < MOST_LINES => {
+                self.shown.insert(*slot);
             }
             Event::SlotEnded { slot, .. } => {
-                if let Some(bar) = self.slots.remove(slot) {
-                    bar.finish_and_clear();
-                    self.screen.remove(&bar);
-                }
+                self.shown.remove(slot);
             }
-            Event::Closed { .. } => self.clear(),
+            Event::Closed { .. } => self.shown.clear(),
             _ => {}
         }
-        if let Some(text) = change(record, status, self.verbose) {
-            self.screen.println(text).ok();
-        }
-        if status.models.values().all(|slot| slot.state.is_terminal()) {
-            self.summary.set_message("");
-            self.screen.clear().ok();
-        } else {
-            self.summarise(status);
-        }
+        let lasting = change(record, status, self.verbose);
+        let lines = self.lines(status);
+        self.draw(lasting.as_deref(), lines);
     }
 
     fn live(&mut self, status: &Status) {
-        let now = jiff::Timestamp::now();
-        for (slot, bar) in &self.slots {
-            let Some(entry) = status.models.get(slot) else { continue };
-            let Some(live) = &entry.live else { continue };
-            let took = entry.started_at.map_or(0, |start| now.duration_since(start).as_secs().max(0));
-            let mut text =
-                format!("{slot}  {:<12} {:>7} {:>6}", live.activity, bytes(live.live_bytes), seconds(took as u64));
-            if live.idle_seconds >= 10 {
-                text.push_str(&format!("  quiet for {}", seconds(live.idle_seconds)));
-            }
-            bar.set_message(text);
-            bar.tick();
-        }
-        self.summarise(status);
-        self.summary.tick();
+        let lines = self.lines(status);
+        self.draw(None, lines);
+    }
+
+    fn enter(&mut self, _: &str) {
+        self.shown.clear();
+        self.draw(None, Vec::new());
     }
 
     fn trouble(&mut self, text: &str) {
-        self.screen.println(super::warning(text)).ok();
+        self.draw(Some(&super::warning(text)), Vec::new());
     }
 
     fn suspend(&mut self) {
-        self.screen.clear().ok();
+        self.draw(None, Vec::new());
     }
 }
 
 impl Drop for LiveLines {
     fn drop(&mut self) {
-        self.clear();
-        self.summary.finish_and_clear();
-        self.screen.clear().ok();
+        self.draw(None, Vec::new());
     }
 }

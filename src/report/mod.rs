@@ -7,7 +7,7 @@ mod lines;
 mod live;
 mod tables;
 
-pub use format::{bytes, seconds};
+pub use format::{bytes, seconds, without_controls};
 pub use json::JsonLines;
 pub use lines::PlainLines;
 pub use live::LiveLines;

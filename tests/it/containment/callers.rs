@@ -1,6 +1,5 @@
 //! What needs a caller of its own: one that is killed, looked at as a whole, or has fewer rights.
 
-use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -8,20 +7,20 @@ use std::process::{Command, Stdio};
 
 use fs_err as fs;
 use nix::unistd::geteuid;
-use team::isolation::{Mechanism, Preference, probe};
-use team::runner::process::{ProcessSpec, run};
+use team::isolation::Mechanism;
 
 use super::place::*;
 
 /// An ordinary user's id; not the overflow id, which a user namespace shows for everybody it does not know.
 const ORDINARY: u32 = 23_571;
-/// What [`driver`] is to do.
-const SCENARIO_VARIABLE: &str = "TEAM_TEST_SCENARIO";
+/// Names the caller where the built one is out of an ordinary user's reach.
+const CALLER_VARIABLE: &str = "TEAM_TEST_CALLER";
 
 #[test]
 fn killing_the_caller_leaves_nothing() {
     for mechanism in mechanisms() {
         let place = Place::new();
+        fs::write(place.file("escapees.sh"), ESCAPEES).unwrap();
         let mut caller = driver_command(&place, "escapees", mechanism).spawn().unwrap();
         wait_until("the escapees", || escapees_run(&place));
         assert!(place.processes().len() >= 4, "{mechanism}");
@@ -101,9 +100,11 @@ fn the_whole_list_holds_for_an_ordinary_user() {
     };
     let tests = lend(&std::env::current_exe().unwrap(), "tests");
     let team = lend(&supervisor(), "team");
+    let caller = lend(&caller(), "caller");
     let output = Command::new(tests)
         .args(["containment::", "--test-threads=4"])
         .env(SUPERVISOR_VARIABLE, team)
+        .env(CALLER_VARIABLE, caller)
         .env("HOME", "/nonexistent")
         .current_dir("/")
         .uid(ORDINARY)
@@ -115,74 +116,13 @@ fn the_whole_list_holds_for_an_ordinary_user() {
     assert!(text.contains("killing_the_caller_leaves_nothing ... ok"), "{text}");
 }
 
-/// This test binary, as a program that plays `team`.
+/// The program that plays `team`; its doc lists the scenarios.
 fn driver_command(place: &Place, scenario: &str, mechanism: Mechanism) -> Command {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "containment::callers::driver", "--ignored", "--nocapture"]);
-    command.env(SCENARIO_VARIABLE, format!("{scenario} {mechanism} {}", place.path().display()));
-    command.env(SUPERVISOR_VARIABLE, supervisor()).stdout(Stdio::null());
+    let mut command = Command::new(caller());
+    command.arg(scenario).arg(mechanism.to_string()).args([place.path(), &supervisor()]).stdout(Stdio::null());
     command
 }
 
-/// Not a test: what [`driver_command`] runs, in a process that can be killed or looked at as a whole.
-#[test]
-#[ignore = "played by other tests"]
-fn driver() {
-    let Ok(task) = std::env::var(SCENARIO_VARIABLE) else { return };
-    let (scenario, rest) = task.split_once(' ').unwrap();
-    let mechanism =
-        [Mechanism::PidNamespace { user: false }, Mechanism::PidNamespace { user: true }, Mechanism::TreeWalk]
-            .into_iter()
-            .find(|mechanism| rest.starts_with(&format!("{mechanism} /")))
-            .unwrap();
-    let folder = PathBuf::from(&rest[mechanism.to_string().len() + 1..]);
-    let shell = |script: &str| {
-        let argv = ["sh", "-c", script].map(OsString::from).to_vec();
-        let mut spec = ProcessSpec::new(argv, folder.clone(), mechanism);
-        spec.environment =
-            vec![("PATH".into(), std::env::var_os("PATH").unwrap()), ("PLACE".into(), folder.clone().into())];
-        spec.supervisor = Some(supervisor());
-        spec
-    };
-    let runtime = runtime();
-    let go = |spec: ProcessSpec| {
-        // On a worker thread, as the runner does it.
-        let task = runtime.spawn(async move { run(&spec, &mut Recorder::default(), never()).await });
-        runtime.block_on(task).unwrap()
-    };
-    match scenario {
-        "escapees" => {
-            let _ = go(shell(&format!("trap '' TERM; {ESCAPEES} sleep 1000")));
-        }
-        "code" => fs::write(folder.join("code"), format!("{:?}", go(shell("exit 23")).outcome)).unwrap(),
-        "probe" => {
-            let found = probe(Preference::Strongest, Some(&supervisor()));
-            fs::write(folder.join("probe"), serde_json::to_string(&found).unwrap()).unwrap();
-        }
-        "tidy" => {
-            let descriptors = || fs::read_dir("/proc/self/fd").unwrap().count();
-            // What the runtime itself opens on first use.
-            let _ = go(shell("exit 0"));
-            let before = descriptors();
-            let spec = shell(": > started; until [ -e go ]; do sleep 0.01; done");
-            let task = runtime.spawn(async move { run(&spec, &mut Recorder::default(), never()).await });
-            wait_until("the agent", || folder.join("started").exists());
-            let most = descriptors() - before;
-            fs::write(folder.join("go"), "").unwrap();
-            assert_eq!(runtime.block_on(task).unwrap().exit_code(), Some(0));
-            for _ in 0..5 {
-                let _ = go(shell("setsid sleep 1000 > /dev/null 2>&1 & exit 0"));
-                let _ = go(shell("exec /nonexistent"));
-            }
-            let own = i32::try_from(std::process::id()).unwrap();
-            let children = fs::read_dir("/proc")
-                .unwrap()
-                .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok())
-                .filter(|pid| parent(*pid) == own)
-                .count();
-            let text = format!("children {children}, descriptors +{}, most +{most}", descriptors() - before);
-            fs::write(folder.join("tidy"), text).unwrap();
-        }
-        other => panic!("unknown scenario `{other}`"),
-    }
+fn caller() -> PathBuf {
+    std::env::var_os(CALLER_VARIABLE).map_or_else(|| env!("CARGO_BIN_EXE_caller").into(), PathBuf::from)
 }

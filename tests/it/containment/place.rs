@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use fs_err as fs;
 use nix::unistd::geteuid;
 use team::isolation::{Mechanism, try_mechanism};
-use team::runner::process::{Control, Controller, ProcessEnd, ProcessSink, ProcessSpec, control, run};
+use team::runner::process::{Controller, ProcessEnd, ProcessSink, ProcessSpec, control, run};
 use tempfile::TempDir;
 
 /// What a process of this machine may at most need for anything these tests wait for.
@@ -204,10 +204,6 @@ impl Background {
 
 pub(super) fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
-}
-
-pub(super) fn never() -> Control {
-    control().1
 }
 
 /// Runs to the end.

@@ -7,7 +7,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use super::processes::belonging_to;
-use super::{Background, DEADLINE, Session, TeamToml, wait_until};
+use super::{Background, DEADLINE, Session, TeamToml, Terminal, wait_until};
 
 /// Nobody's id, and not the overflow id, which a user namespace shows for everybody it does not know.
 const ORDINARY_USER: u32 = 23_571;
@@ -136,11 +136,25 @@ impl TestEnv {
     pub(crate) fn command_under(&self, wrapper: &[&str], arguments: &[&str]) -> Command {
         let mut words = wrapper.iter().copied().chain([env!("CARGO_BIN_EXE_team")]);
         let mut command = Command::new(words.next().unwrap_or_default());
-        command.args(words);
+        command.args(words).args(arguments);
+        self.surround(&mut command);
+        command
+    }
+
+    /// An interactive shell in this world, in the foreground of a terminal of its own.
+    pub(crate) fn terminal(&self, columns: u16, rows: u16) -> Terminal {
+        let mut command = Command::new("setsid");
+        command.args(["--ctty", "bash", "--norc", "--noprofile", "--noediting", "-i"]);
+        self.surround(&mut command);
+        let team = Path::new(env!("CARGO_BIN_EXE_team")).parent().unwrap().display();
+        command.env("PATH", format!("{team}:{SYSTEM_PATH}")).env("PS1", "$ ").env("TERM", "xterm-256color");
+        Terminal::start(command, columns, rows)
+    }
+
+    fn surround(&self, command: &mut Command) {
         let dir = |name: &str| self.root.path().join(name);
         let agents = Path::new(env!("CARGO_BIN_EXE_fake-agent")).parent().unwrap().display();
         command
-            .args(arguments)
             .current_dir(self.project())
             .env_clear()
             .env("PATH", format!("{agents}:{SYSTEM_PATH}"))
@@ -156,7 +170,6 @@ impl TestEnv {
             // A proxy of the machine must not come between the program and loopback servers.
             .env("NO_PROXY", "127.0.0.1,localhost")
             .envs(self.variables.iter().map(|(name, value)| (name, value)));
-        command
     }
 
     /// Every session, in the order of their names.

@@ -8,12 +8,14 @@ mod deadline;
 mod env;
 mod processes;
 mod session;
+mod terminal;
 mod voting;
 
 pub(crate) use background::Background;
 pub(crate) use config::TeamToml;
 pub(crate) use deadline::{DEADLINE, wait_until};
 pub(crate) use env::TestEnv;
-pub(crate) use processes::is_alive;
+pub(crate) use processes::{is_alive, process_state};
 pub(crate) use session::Session;
+pub(crate) use terminal::Terminal;
 pub(crate) use voting::{APPROVE, assert_consistent, finish, judges, run_and_judge, sha256, voters};

@@ -4,10 +4,14 @@ use std::path::Path;
 
 /// Whether the process lives; a zombie does not.
 pub(crate) fn is_alive(pid: u32) -> bool {
-    let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+    !matches!(process_state(pid), None | Some('Z' | 'X'))
+}
+
+/// The letter of the process's state: `T` is stopped.
+pub(crate) fn process_state(pid: u32) -> Option<char> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The state follows the command's name, which may hold spaces and parentheses.
-    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
-    !matches!(state, None | Some('Z' | 'X'))
+    stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next())
 }
 
 /// The command lines of living processes whose environment or working directory names `root`.

@@ -1,0 +1,124 @@
+//! In a real terminal: Ctrl-Z and `fg`, Ctrl-C, live lines that come and go.
+
+use std::time::{Duration, Instant};
+
+use super::support::{TeamToml, Terminal, TestEnv, process_state, wait_until};
+
+/// A panel of one, at work until `go` exists; a tool of it has left its process group.
+fn gated() -> TestEnv {
+    let env = TestEnv::new();
+    let go = format!("wait-for {}", env.path("go").display());
+    let steps =
+        [&format!("spawn setsid ;; {go}"), &format!("touch {}", env.path("begun").display()), &go, "print done"];
+    env.write("team.toml", TeamToml::new().agent("zebra", &steps).panel(&["zebra"]).text());
+    env
+}
+
+/// The program and its agents: the letters of their states. The supervisors go on, to hear of an end.
+fn states(env: &TestEnv) -> Vec<(String, char)> {
+    let processes =
+        env.processes().into_iter().filter(|(_, line)| !line.starts_with("bash") && !line.starts_with("team __"));
+    processes.filter_map(|(pid, line)| Some((line, process_state(pid)?))).collect()
+}
+
+fn start(env: &TestEnv, terminal: &mut Terminal, command: &str) {
+    terminal.press(&format!("{command}\n"));
+    wait_until("the slot", || env.path("begun").exists().then_some(()));
+}
+
+#[test]
+fn ctrl_z_stops_the_program_and_its_slots_and_every_limit_until_fg() {
+    let limit = Duration::from_secs(5);
+    let env = gated();
+    let mut terminal = env.terminal(100, 30);
+    start(&env, &mut terminal, "team run --timeout 5s --idle-timeout 5s --deadline 5s 'which?'");
+    terminal.press("\x1a");
+    terminal.wait_for("Stopped");
+    let stopped = Instant::now();
+    wait_until("everything to stand still", || {
+        let states = states(&env);
+        (states.len() >= 3 && states.iter().all(|(_, state)| *state == 'T')).then_some(())
+    });
+    assert!(!terminal.lines().iter().any(|line| line.contains("running")), "{:#?}", terminal.lines());
+    // Time itself is what is tested here.
+    wait_until("more than every limit", || (stopped.elapsed() > limit).then_some(()));
+    terminal.press("fg\n");
+    wait_until("everything to go on", || states(&env).iter().all(|(_, state)| *state != 'T').then_some(()));
+    terminal.wait_for("1 running");
+    env.write("go", "");
+    let (code, lines) = terminal.leave();
+    assert_eq!(code, 0, "{lines:#?}");
+    let session = env.session();
+    assert_eq!(session.slot("01")["state"], "COMPLETED");
+    assert_eq!(session.text("response-01.md").lines().last(), Some("done"));
+}
+
+#[test]
+fn a_limit_still_ends_a_slot_after_fg() {
+    let env = gated();
+    let mut terminal = env.terminal(100, 30);
+    start(&env, &mut terminal, "team run --timeout 2s 'which?'");
+    terminal.press("\x1a");
+    terminal.wait_for("Stopped");
+    terminal.press("fg\n");
+    let (code, lines) = terminal.leave();
+    assert_eq!(code, 4, "{lines:#?}");
+    assert_eq!(env.session().slot("01")["state"], "TIMEOUT");
+}
+
+#[test]
+fn ctrl_c_reaches_the_program_alone_which_stops_its_slots_in_order() {
+    let env = TestEnv::new();
+    let begun = format!("touch {}", env.path("begun").display());
+    // Only TERM is answered: an interrupt from the terminal would end the agent without a word.
+    let steps = ["on-term print told ;; exit 0", &begun, "hang"];
+    env.write("team.toml", TeamToml::new().agent("zebra", &steps).panel(&["zebra"]).text());
+    let mut terminal = env.terminal(100, 30);
+    start(&env, &mut terminal, "team run 'which?'");
+    terminal.press("\x03");
+    let (code, lines) = terminal.leave();
+    assert_eq!(code, 130, "{lines:#?}");
+    assert!(lines.iter().any(|line| line == "stopping (interrupt)"), "{lines:#?}");
+    assert!(!lines.iter().any(|line| line.contains("running")), "{lines:#?}");
+    let session = env.session();
+    assert_eq!(session.slot("01")["state"], "CANCELLED");
+    assert_eq!(session.text("errors/01.partial.md"), "told\n");
+}
+
+#[test]
+fn live_lines_fit_the_terminal_follow_its_size_and_leave_only_what_stays() {
+    for (columns, rows) in [(80, 24), (40, 12)] {
+        let env = TestEnv::new();
+        let go = format!("wait-for {}", env.path("go").display());
+        let steps = ["print a line that is there", &go, "print more"];
+        env.write("team.toml", TeamToml::new().agent("zebra", &steps).panel(&["zebra"; 5]).text());
+        let mut terminal = env.terminal(columns, rows);
+        terminal.press("clear; team run 'which?' > path\n");
+        let all_answer = |lines: &[String]| lines.iter().filter(|line| line.contains("answering")).count() == 5;
+        let summaries = |lines: &[String]| lines.iter().filter(|line| line.contains("slots done")).count();
+        let drawn = || wait_until("five live lines", || Some(terminal.lines()).filter(|lines| all_answer(lines)));
+        let lines = drawn();
+        assert_eq!(summaries(&lines), 1, "{lines:#?}");
+        assert_eq!(lines.last().unwrap(), "0 of 5 slots done, 5 running");
+        for size in [(36, 12), (columns, rows)] {
+            terminal.resize(size.0, size.1);
+            // Two seconds on, every line has been drawn many times in the new size.
+            let seconds = |lines: &[String]| {
+                lines.iter().find_map(|line| line.trim_end().strip_suffix('s')?.rsplit(' ').next()?.parse::<u32>().ok())
+            };
+            let before = seconds(&terminal.lines()).unwrap_or(0);
+            let lines = wait_until("newer lines", || {
+                let lines = terminal.lines();
+                (all_answer(&lines) && seconds(&lines) > Some(before + 1)).then_some(lines)
+            });
+            assert_eq!(summaries(&lines), 1, "{size:?}: {lines:#?}");
+        }
+        env.write("go", "");
+        let (code, lines) = terminal.leave();
+        let live = ["answering", "running", "starting"];
+        assert!(!lines.iter().any(|line| live.iter().any(|word| line.contains(word))), "{lines:#?}");
+        assert_eq!(lines.iter().filter(|line| line.contains("COMPLETED")).count(), 5, "{lines:#?}");
+        assert!(!lines.iter().any(|line| line.contains("zebra")), "nobody is named: {lines:#?}");
+        assert_eq!(code, 0, "{lines:#?}");
+    }
+}
