@@ -31,9 +31,8 @@ pub(super) async fn judge(args: &JudgeArgs, context: &Context) -> Result<ExitCod
     let view = View::read(layout.clone())?;
     // Only what is complete needs a judge. A session that goes on is refused further down, by its owner's name.
     if !view.state().is_active() {
-        let complete = |slot: &SlotId| {
-            view.status.models.get(slot).is_some_and(|entry| entry.state == SlotState::Completed)
-        };
+        let complete =
+            |slot: &SlotId| view.status.models.get(slot).is_some_and(|entry| entry.state == SlotState::Completed);
         let complete: Vec<bool> = manifest.shuffle_order.iter().map(complete).collect();
         if let Some(note) = request.check_complete(&panel, &complete)?.forecast() {
             context.printer.note(format!("note: {note}"));

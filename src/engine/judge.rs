@@ -222,9 +222,11 @@ fn unasked(judges: &[Judge], fitted: &Fitted) -> Vec<(SlotId, SlotEnd)> {
     let asked = |judge: SlotId| fitted.assignments.iter().any(|assignment| assignment.judge == judge);
     let end = |judge: &Judge| {
         let (reason, detail, next_step) = match fitted.refused.iter().find(|refused| refused.judge == judge.id) {
-            Some(refused) => {
-                (Reason::ContextTooLong, refused.to_string(), "raise the judge's declared `context`, or name a judge with a larger one")
-            }
+            Some(refused) => (
+                Reason::ContextTooLong,
+                refused.to_string(),
+                "raise the judge's declared `context`, or name a judge with a larger one",
+            ),
             None => (
                 Reason::Cancelled,
                 "every complete answer is its own, so there is nothing that it may judge".to_owned(),

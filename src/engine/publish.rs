@@ -12,9 +12,7 @@ use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::runner::Observer;
 use crate::session::slot::SlotState;
-use crate::session::{
-    Event, History, Layout, Manifest, PanelFolder, Phase, Record, Session, SessionState, Status,
-};
+use crate::session::{Event, History, Layout, Manifest, PanelFolder, Phase, Record, Session, SessionState, Status};
 use crate::verdict::{self, Context, FailedSeat, Names, Seat};
 
 /// A verdict on disk.

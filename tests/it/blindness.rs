@@ -7,14 +7,26 @@ use crate::support::{Session, TeamToml, TestEnv, assert_consistent, finish, wait
 
 /// Every word that would name a member of the panel of [`zoo`].
 const NAMES: [&str; 13] = [
-    "quokka", "wombat", "numbat", "narwhal", "dugong", "bilby", "potoroo", "fake-agent", "fake_agent", "NARWHAL_KEY",
-    "QUOKKA_TOKEN", "bandicoot", "galago",
+    "quokka",
+    "wombat",
+    "numbat",
+    "narwhal",
+    "dugong",
+    "bilby",
+    "potoroo",
+    "fake-agent",
+    "fake_agent",
+    "NARWHAL_KEY",
+    "QUOKKA_TOKEN",
+    "bandicoot",
+    "galago",
 ];
 
 /// Agents under programs of their own names, that print their own names where they should not, one that cannot be
 /// started, one behind a provider that is not there, and a recording that is damaged.
 fn zoo() -> TestEnv {
-    let env = TestEnv::new().set("NARWHAL_KEY", "sk-narwhal-0123456789abcdefghijklmnop").set("QUOKKA_TOKEN", "tok-98765432");
+    let env =
+        TestEnv::new().set("NARWHAL_KEY", "sk-narwhal-0123456789abcdefghijklmnop").set("QUOKKA_TOKEN", "tok-98765432");
     std::fs::create_dir_all(env.path("bin")).unwrap();
     let agent = |program: &str, steps: &[&str]| {
         let path = env.path(&format!("bin/{program}"));
@@ -33,12 +45,35 @@ fn zoo() -> TestEnv {
         .model(
             "quokka-large",
             &[
-                ("command", agent("bilby", &["wait-for seen", "stderr bilby: quokka-large is thinking", "answer first text", "vote approve"])),
-                ("env", toml::Value::Table([("QUOKKA_TOKEN".to_owned(), "${QUOKKA_TOKEN}".into())].into_iter().collect())),
+                (
+                    "command",
+                    agent(
+                        "bilby",
+                        &[
+                            "wait-for seen",
+                            "stderr bilby: quokka-large is thinking",
+                            "answer first text",
+                            "vote approve",
+                        ],
+                    ),
+                ),
+                (
+                    "env",
+                    toml::Value::Table([("QUOKKA_TOKEN".to_owned(), "${QUOKKA_TOKEN}".into())].into_iter().collect()),
+                ),
             ],
         )
-        .model("numbat", &[("command", agent("numbat-cli", &["stderr numbat-cli: no such model numbat", "print I would be numbat", "exit 3"]))])
-        .model("wombat", &[("command", toml::Value::Array(vec![env.path("bin/wombat-cli").display().to_string().into()]))])
+        .model(
+            "numbat",
+            &[(
+                "command",
+                agent("numbat-cli", &["stderr numbat-cli: no such model numbat", "print I would be numbat", "exit 3"]),
+            )],
+        )
+        .model(
+            "wombat",
+            &[("command", toml::Value::Array(vec![env.path("bin/wombat-cli").display().to_string().into()]))],
+        )
         .model("dugong", &[("use", "narwhal@dugong-7b".into())])
         .model("galago", &[("use", "replay:potoroo.jsonl#claude-stream-json".into())])
         .model("spy", &[("command", shell(spy))])
@@ -81,10 +116,15 @@ fn before_the_verdict_no_file_no_output_no_prompt_and_no_process_in_sight_names_
     // While a slot runs and the others have ended.
     let others: Vec<String> = session.slots().into_iter().filter(|id| *id != first).collect();
     wait_until("the other slots", || {
-        others.iter().all(|id| !["PENDING", "RUNNING"].contains(&session.slot(id)["state"].as_str().unwrap())).then_some(())
+        others
+            .iter()
+            .all(|id| !["PENDING", "RUNNING"].contains(&session.slot(id)["state"].as_str().unwrap()))
+            .then_some(())
     });
     session.assert_names_nobody(&NAMES);
-    for command in [&["status"][..], &["status", "--json"], &["list"], &["list", "--json"], &["show"], &["show", "--json"]] {
+    for command in
+        [&["status"][..], &["status", "--json"], &["list"], &["list", "--json"], &["show"], &["show", "--json"]]
+    {
         let (out, err) = finish(&env, command, 0);
         assert_blind(&format!("{command:?} while it runs"), &(out + &err));
     }

@@ -103,7 +103,9 @@ fn prompt(request: &Value) -> &str {
 /// The aliases of the prompt, each with whether its answer is the right one.
 fn aliases(request: &Value) -> Vec<(String, bool)> {
     let parts = prompt(request).split("### Response ").skip(1);
-    parts.map(|part| (part.lines().next().unwrap().to_owned(), part.lines().nth(2).unwrap().contains("RIGHT"))).collect()
+    parts
+        .map(|part| (part.lines().next().unwrap().to_owned(), part.lines().nth(2).unwrap().contains("RIGHT")))
+        .collect()
 }
 
 fn word(right: bool) -> &'static str {
@@ -174,7 +176,9 @@ fn a_provider_that_refuses_the_schema_is_asked_without_it_and_its_fenced_ballot_
         let ended = round.events().into_iter().find(|e| e["event"] == "slot_ended" && e["slot"] == *judge).unwrap();
         assert_eq!(ended["droppedSettings"], json!(["response_format"]));
         assert!(
-            out.contains(&format!("- Note: judge {judge} was asked without `response_format`, which its provider refused")),
+            out.contains(&format!(
+                "- Note: judge {judge} was asked without `response_format`, which its provider refused"
+            )),
             "{out}"
         );
     }

@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::support::{
-    APPROVE, Session, TestEnv, assert_consistent, finish, judges, run_and_judge, voters, wait_until,
-};
+use crate::support::{APPROVE, Session, TestEnv, assert_consistent, finish, judges, run_and_judge, voters, wait_until};
 
 /// Three agents whose answers tell them apart for the test, and that approve everything.
 fn three() -> TestEnv {
@@ -140,7 +138,10 @@ fn only_complete_answers_are_judged_and_the_seats_of_the_others_are_told() {
     run_and_judge(&env, &[], 0);
     let session = env.session();
     let (dead, mute) = (session.id_of("dead"), session.id_of("mute"));
-    assert_eq!((session.slot(&dead)["state"].clone(), session.slot(&mute)["state"].clone()), ("FAILED".into(), "EMPTY".into()));
+    assert_eq!(
+        (session.slot(&dead)["state"].clone(), session.slot(&mute)["state"].clone()),
+        ("FAILED".into(), "EMPTY".into())
+    );
     for (name, judge) in judges(&session.round("judging")) {
         let shown = shown(&session, &judge);
         assert!(shown.iter().all(|name| ["kiwi", "plum"].contains(&name.as_str())), "{name}: {shown:?}");
@@ -166,7 +167,11 @@ fn the_partial_text_of_a_failed_judge_is_not_read_and_an_odd_panel_stays_odd() {
     assert_eq!(judge["votes"].as_array().unwrap().len(), 0);
     assert_eq!(judge["missing"].as_array().unwrap().len(), 2);
     let verdict = session.json("verdict.json");
-    assert_eq!((&verdict["winner"], &verdict["noWinner"]), (&Value::Null, &"notApproved".into()), "one for, one against");
+    assert_eq!(
+        (&verdict["winner"], &verdict["noWinner"]),
+        (&Value::Null, &"notApproved".into()),
+        "one for, one against"
+    );
     assert_eq!(verdict["panel"]["judges"], 3);
     assert_consistent(&session);
 }
@@ -205,8 +210,7 @@ fn judging_again_opens_a_new_round_and_keeps_the_first_byte_for_byte() {
 #[test]
 fn a_round_without_a_decision_is_the_newest_verdict_all_the_same() {
     let env = TestEnv::with(
-        &voters(&[("kiwi", "first text", "approve"), ("plum", "second text", "approve")])
-            .agent("dead", &["exit 1"]),
+        &voters(&[("kiwi", "first text", "approve"), ("plum", "second text", "approve")]).agent("dead", &["exit 1"]),
     );
     run_and_judge(&env, &[], 0);
     finish(&env, &["judge", "--judges", "dead"], 3);

@@ -92,10 +92,7 @@ fn one_judge_per_answer_is_said() {
 fn the_forecast_names_no_answer_because_that_would_tell_who_wrote_it() {
     let answers = answers(&["a", "a", "b"]);
     let coverage = check_panel(&answers, &seated(&answers), SelfVote::Model).unwrap();
-    assert_eq!(
-        coverage.forecast().unwrap(),
-        "2 of 3 answers have one judge only: a single vote cannot make a winner"
-    );
+    assert_eq!(coverage.forecast().unwrap(), "2 of 3 answers have one judge only: a single vote cannot make a winner");
     assert!(coverage.note().unwrap().starts_with("answers 01, 02 have one judge only"));
 }
 

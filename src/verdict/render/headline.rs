@@ -54,7 +54,11 @@ pub(super) fn outcome(verdict: &Verdict, winner: &AnswerResult, name: &Name) -> 
         let equals = verdict.answers.iter().filter(|answer| answer.rank == next.rank).map(|answer| answer.id);
         let ids: Vec<SlotId> = equals.collect();
         let (are, each) = if ids.len() == 1 { ("is", "") } else { ("are", " each") };
-        text.push_str(&format!("; next {are} {} with {:.0} %{each}", named(&ids, name), next.score.unwrap_or(0.0) * 100.0));
+        text.push_str(&format!(
+            "; next {are} {} with {:.0} %{each}",
+            named(&ids, name),
+            next.score.unwrap_or(0.0) * 100.0
+        ));
     }
     text
 }

@@ -76,7 +76,8 @@ pub(crate) fn assert_consistent(session: &Session) {
             assert_eq!(String::from_utf8(again).unwrap(), folder.text("verdict.json"));
         }
     }
-    let newest = rounds.iter().rev().map(|round: &Round| session.round(&round.folder())).find(|r| r.has("verdict.json"));
+    let newest =
+        rounds.iter().rev().map(|round: &Round| session.round(&round.folder())).find(|r| r.has("verdict.json"));
     if let Some(newest) = newest {
         assert_eq!(session.text("verdict.json"), newest.text("verdict.json"));
         assert_eq!(session.text("verdict.md"), newest.text("verdict.md"));
