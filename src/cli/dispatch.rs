@@ -4,7 +4,7 @@ use clap::Parser;
 
 use super::args::{Cli, Command};
 use super::context::Context;
-use super::{completions, config, deep, demo, doctor, init, judge, looks, models, run, sessions, show};
+use super::{completions, config, deep, demo, doctor, init, judge, looks, models, run, sessions, show, warnings};
 use crate::error::{Error, ExitCode};
 
 /// Runs the program; the result is its exit code.
@@ -18,6 +18,9 @@ pub fn main() -> std::process::ExitCode {
             return std::process::ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
+    if !cli.global.quiet {
+        warnings::show();
+    }
     let context = match Context::of_this_process(cli.global) {
         Ok(context) => context,
         Err(error) => {

@@ -19,6 +19,7 @@ mod printer;
 mod run;
 mod sessions;
 mod show;
+mod warnings;
 
 pub use context::Context;
 pub use dispatch::main;

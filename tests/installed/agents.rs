@@ -1,9 +1,10 @@
 //! A panel of the real claude and codex in each situation that a provider can put them in.
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::provider::ScriptedProvider;
-use crate::support::{Session, TeamToml, TestEnv};
+use crate::support::{Session, TeamToml, TestEnv, wait_until};
 use crate::tools::path_with_agents;
 
 /// What the scripted provider answers.
@@ -21,7 +22,7 @@ enum End {
 
 struct World {
     env: TestEnv,
-    _provider: ScriptedProvider,
+    provider: ScriptedProvider,
 }
 
 /// A project with `claude-S`, `codex-S` for the scenario and two judges that approve everything.
@@ -55,7 +56,7 @@ fn world(scenario: &str) -> World {
         config = config.model(&format!("codex-{seat}"), &[("use", "codex".into()), ("env", codex)]);
     }
     env.write("team.toml", config.text());
-    World { env, _provider: provider }
+    World { env, provider }
 }
 
 impl World {
@@ -120,7 +121,8 @@ const PLAINLY: End = End::Answer(&[PLAIN]);
 
 #[test]
 fn a_plain_answer_of_both_is_judged_and_approved() {
-    let session = world("plain").run(0, PLAINLY, PLAINLY);
+    let world = world("plain");
+    let session = world.run(0, PLAINLY, PLAINLY);
     let verdict = session.text("verdict.md");
     assert!(verdict.contains("claude-answer") && verdict.contains("codex-answer"), "{verdict}");
     assert!(session.round("judging").has("votes.json"));
@@ -166,4 +168,108 @@ fn nothing_said_is_empty_in_spite_of_exit_0() {
 fn a_stream_that_is_always_cut_is_a_network_failure_of_both() {
     let cut = End::Reason("FAILED", "network");
     world("truncall").run(4, cut, cut);
+}
+
+/// How a run is ended from outside.
+#[derive(Debug, Clone, Copy)]
+enum Stop {
+    Signal(Signal, i32),
+    Cancel,
+    Kill,
+}
+
+/// Each agent runs a command that sleeps for minutes; then the run is stopped, and nothing of it may be left.
+#[track_caller]
+fn stopped_in_a_tool(stop: Stop) {
+    // One at a time: codex stops waiting for a command after ten seconds.
+    for agent in ["claude-answer", "codex-answer"] {
+        let world = world("toolsleep");
+        // A seat of `claude` may only read; a user's own command may run what it likes.
+        let mut config: toml::Table = std::fs::read_to_string(world.env.path("team.toml")).unwrap().parse().unwrap();
+        let claude = config["models"]["claude-answer"].as_table_mut().unwrap();
+        claude.remove("use");
+        let command = ["claude", "-p", "--output-format", "stream-json", "--verbose", "--allowedTools", "Bash"];
+        claude.insert("command".to_owned(), command.to_vec().into());
+        claude.insert("output".to_owned(), "claude-stream-json".into());
+        world.env.write("team.toml", config.to_string());
+
+        let mut team = world.env.start(&["run", "-m", agent, "What is the answer?"]);
+        wait_until("the agent's command", || {
+            world.env.processes().iter().any(|(_, line)| line.starts_with("perl -e sleep")).then_some(())
+        });
+        let expected = match stop {
+            Stop::Signal(signal, code) => {
+                team.signal(signal);
+                Some(code)
+            }
+            Stop::Kill => {
+                team.signal(Signal::SIGKILL);
+                None
+            }
+            Stop::Cancel => {
+                assert!(world.env.team(&["cancel", "latest"]).output().unwrap().status.success());
+                Some(130)
+            }
+        };
+        let status = team.wait();
+        world.env.wait_for_no_processes();
+        assert_eq!(status.code(), expected, "{agent}: {}", team.stderr());
+        if !matches!(stop, Stop::Kill) {
+            check(&world.env.session(), agent, End::Reason("CANCELLED", "cancelled"));
+        }
+    }
+}
+
+#[test]
+fn ctrl_c_during_a_tool_call_leaves_no_process() {
+    stopped_in_a_tool(Stop::Signal(Signal::SIGINT, 130));
+}
+
+#[test]
+fn a_cancel_during_a_tool_call_leaves_no_process() {
+    stopped_in_a_tool(Stop::Cancel);
+}
+
+#[test]
+fn kill_9_during_a_tool_call_leaves_no_process() {
+    stopped_in_a_tool(Stop::Kill);
+}
+
+#[test]
+fn ctrl_c_while_the_provider_is_silent_leaves_no_process() {
+    let world = world("hang");
+    let mut team = world.env.start(&["run", "-m", "claude-answer,codex-answer", "What is the answer?"]);
+    wait_until("both agents to ask", || (world.provider.requests("hang") >= 2).then_some(()));
+    team.signal(Signal::SIGINT);
+    assert_eq!(team.wait().code(), Some(130), "{}", team.stderr());
+    world.env.wait_for_no_processes();
+    let cancelled = End::Reason("CANCELLED", "cancelled");
+    check(&world.env.session(), "claude-answer", cancelled);
+    check(&world.env.session(), "codex-answer", cancelled);
+}
+
+#[test]
+fn a_spent_quota_ends_claude_at_once() {
+    let world = world("429long");
+    let output = world.env.team(&["run", "-m", "claude-answer", "What is the answer?"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(4));
+    check(&world.env.session(), "claude-answer", End::Reason("FAILED", "quota_exhausted"));
+}
+
+#[test]
+fn a_forbidden_key_is_auth() {
+    let auth = End::Reason("FAILED", "auth");
+    world("403").run(4, auth, auth);
+}
+
+#[test]
+fn an_overloaded_server_is_an_api_error() {
+    let overloaded = End::Reason("FAILED", "api_error");
+    world("529").run(4, overloaded, overloaded);
+}
+
+#[test]
+fn a_connection_that_is_reset_is_a_network_failure_of_both() {
+    let reset = End::Reason("FAILED", "network");
+    world("reset").run(4, reset, reset);
 }

@@ -1,6 +1,6 @@
 //! The managed local model: no key, no agent.
 
-use crate::support::Session;
+use crate::support::{Session, TeamToml};
 use crate::tools::env_with_local_model;
 
 /// Every slot of the panel and of its judges ended with an answer, and a verdict exists.
@@ -34,7 +34,15 @@ fn the_demo_ends_with_a_verdict_on_three_seats() {
 #[test]
 fn a_panel_of_the_local_model_is_judged_seat_by_seat() {
     let env = env_with_local_model();
-    let model = "local@smollm2";
+    // A small model does not always know when to stop.
+    let settings = [
+        ("use", "local@smollm2".into()),
+        ("max_tokens", 300.into()),
+        ("temperature", 0.2.into()),
+        ("accept_truncated", true.into()),
+    ];
+    env.write("team.toml", TeamToml::new().model("small", &settings).text());
+    let model = "small";
     let output = env
         .team(&[
             "run-and-judge",

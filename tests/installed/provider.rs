@@ -4,19 +4,24 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use tempfile::NamedTempFile;
+
 /// A provider on a free loopback port; it ends with this value.
 #[derive(Debug)]
 pub(crate) struct ScriptedProvider {
     child: Child,
     url: String,
+    log: NamedTempFile,
 }
 
 impl ScriptedProvider {
     pub(crate) fn start() -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/scripted_provider.py");
         // Its standard input stays open as long as this value lives; its end ends the server.
+        let log = tempfile::NamedTempFile::new().unwrap();
         let mut child = Command::new("python3")
             .arg(script)
+            .args(["0".as_ref(), log.path()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -24,12 +29,19 @@ impl ScriptedProvider {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let url = line.trim().strip_prefix("READY ").unwrap_or_else(|| panic!("not ready: `{line}`")).to_owned();
-        Self { child, url }
+        Self { child, url, log }
     }
 
     /// The base URL of a scenario.
     pub(crate) fn scenario(&self, name: &str) -> String {
         format!("{}/s/{name}", self.url)
+    }
+
+    /// How many questions a scenario was asked so far.
+    pub(crate) fn requests(&self, scenario: &str) -> usize {
+        let log = std::fs::read_to_string(self.log.path()).unwrap();
+        let kind = format!("\"kind\": \"{scenario}\"");
+        log.lines().filter(|line| line.contains(&kind)).count()
     }
 }
 

@@ -25,6 +25,8 @@ const SCRIPT: &str = include_str!("server.py");
 const READY_LIMIT: Duration = Duration::from_secs(60);
 /// Memory grows with it; more wait for their turn.
 const MOST_PARALLEL: usize = 16;
+/// Threads that make a token wait for each other in a loop, so that one which gets no core stalls all of them: on two
+/// cores with other work, two threads make 5 tokens a second and one makes 25. Reading a prompt does not suffer so.
 const MOST_THREADS: usize = 16;
 
 /// A running server. Shared behind an `Arc`; dropped, or when `team` dies in any way, it ends.
@@ -60,12 +62,13 @@ impl LocalServer {
         stop: &CancellationToken,
     ) -> Result<Self, LocalError> {
         let parallel = parallel.clamp(1, MOST_PARALLEL);
-        let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS);
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let threads = (cores / 2).clamp(1, MOST_THREADS);
         let key = format!("{:032x}{:032x}", rand::random::<u128>(), rand::random::<u128>());
         // The key goes through a pipe: arguments and environment of a process can be read by others.
         let settings = json!({
             "model": model.model, "name": MODEL_ID, "key": key,
-            "context": CONTEXT_TOKENS, "parallel": parallel, "threads": threads,
+            "context": CONTEXT_TOKENS, "parallel": parallel, "threads": threads, "prompt_threads": cores.min(MOST_THREADS),
         });
         let mut command = Environment::Plain.command(model.python.as_os_str());
         let mut child = command.args(["-I", "-c", SCRIPT]).stdin(Stdio::piped()).spawn()?;
