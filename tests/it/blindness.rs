@@ -138,11 +138,7 @@ fn before_the_verdict_no_file_no_output_no_prompt_and_no_process_in_sight_names_
             .all(|id| !["PENDING", "RUNNING"].contains(&session.slot(id)["state"].as_str().unwrap()))
             .then_some(())
     });
-<<<<<<< HEAD
     assert_files_blind(&session);
-=======
-    session.assert_names_nobody(&NAMES);
->>>>>>> t-ci
     for command in
         [&["status"][..], &["status", "--json"], &["list"], &["list", "--json"], &["show"], &["show", "--json"]]
     {
