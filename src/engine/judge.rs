@@ -22,7 +22,7 @@ use crate::judging::{
 use crate::prompts::Prompts;
 use crate::runner::{Checks, Control, Limits, Observer, Purpose, SlotJob, run_panel};
 use crate::session::slot::{Reason, SlotState};
-use crate::session::{Event, Manifest, PanelFolder, Round, Session, SlotEnd, SlotError};
+use crate::session::{Event, Manifest, PanelFolder, Round, Session, SlotEnd, SlotError, Status};
 
 /// Who judges, and how.
 #[derive(Debug, Clone)]
@@ -172,7 +172,9 @@ pub(super) async fn run_round<R: CryptoRng>(
     let shared = services.shared(limits, Checks::default(), folder.manifest());
     run_panel(&mut folder, jobs, shared, services.at_once(), control, observer).await?;
 
-    let votes = read_ballots(&mut folder, round, request, &assignments, session, &judges, &answers, observer)?;
+    let lineup = Lineup { answers, judges, assignments };
+    let slots = session.panel().status();
+    let votes = read_ballots(&mut folder, round, request.self_vote, &lineup, slots, observer)?;
     let mut bytes = serde_json::to_vec_pretty(&votes).map_err(|e| Error::internal(e.to_string()))?;
     bytes.push(b'\n');
     fs::replace(&folder.layout().votes(), &bytes)?;
@@ -306,17 +308,23 @@ impl Write for HashingFile {
     }
 }
 
+/// Who judges what in a round.
+struct Lineup {
+    answers: Vec<Answer>,
+    judges: Vec<Judge>,
+    assignments: BTreeMap<SlotId, Assignment>,
+}
+
 /// Reads the ballots of the judges that completed; of the others nothing is read.
 fn read_ballots(
     folder: &mut PanelFolder,
     round: Round,
-    request: &JudgeRequest,
-    assignments: &BTreeMap<SlotId, Assignment>,
-    session: &Session,
-    judges: &[Judge],
-    answers: &[Answer],
+    self_vote: SelfVote,
+    lineup: &Lineup,
+    slots: &Status,
     observer: &mut dyn Observer,
 ) -> Result<Votes> {
+    let Lineup { answers, judges, assignments } = lineup;
     let mut votes_of_judges = Vec::new();
     let states: Vec<(SlotId, SlotState, Option<Sha256Hash>)> =
         folder.status().models.iter().map(|(id, entry)| (*id, entry.state, entry.sha256)).collect();
@@ -341,10 +349,8 @@ fn read_ballots(
         votes_of_judges.push(judged);
     }
     folder.settle()?;
-    let eligible = Coverage::allowed(answers, judges, request.self_vote);
-    let candidates = session
-        .panel()
-        .status()
+    let eligible = Coverage::allowed(answers, judges, self_vote);
+    let candidates = slots
         .models
         .iter()
         .map(|(id, entry)| Candidate {
@@ -355,12 +361,5 @@ fn read_ballots(
         })
         .collect::<Vec<_>>();
     let panel = Panel { slots: candidates.len() as u32, judges: votes_of_judges.len() as u32 };
-    Ok(Votes {
-        version: FormatVersion::CURRENT,
-        round: round.0,
-        self_vote: request.self_vote,
-        panel,
-        candidates,
-        judges: votes_of_judges,
-    })
+    Ok(Votes { version: FormatVersion::CURRENT, round: round.0, self_vote, panel, candidates, judges: votes_of_judges })
 }

@@ -187,6 +187,8 @@ impl Session {
         self.panel.record(Event::Reopened { why: why.to_owned() }, now)?;
         self.meta.status = SessionState::InProgress;
         self.meta.completed_at = None;
+        // The seal is that of a closed record, and this one goes on.
+        self.meta.events = None;
         fs::replace_json(&self.layout.meta(), &self.meta)?;
         self.panel.write_status()
     }

@@ -1,7 +1,7 @@
 //! Until the verdict nothing but a manifest says which model a slot is: no file, nothing printed, no prompt, and nothing
 //! that another slot can see.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{Session, TeamToml, TestEnv, assert_consistent, finish, wait_until};
 
@@ -77,6 +77,7 @@ fn zoo() -> TestEnv {
         .model("dugong", &[("use", "narwhal@dugong-7b".into())])
         .model("galago", &[("use", "replay:potoroo.jsonl#claude-stream-json".into())])
         .model("spy", &[("command", shell(spy))])
+        .model("watcher", &[("command", shell(&format!("until [ -e go ]; do sleep 0.01; done; {spy}")))])
         .model("bandicoot", &[("command", agent("bandicoot", &["wait-for seen", "vote approve"]))])
         .provider(
             "narwhal",
@@ -91,13 +92,23 @@ fn zoo() -> TestEnv {
     env
 }
 
-const PANEL: &str = "quokka-large,numbat,wombat,dugong,galago,spy";
+const PANEL: &str = "quokka-large,numbat,wombat,dugong,galago,watcher";
 
 #[track_caller]
 fn assert_blind(what: &str, text: &str) {
     let lower = text.to_lowercase();
     for name in NAMES {
         assert!(!lower.contains(&name.to_lowercase()), "{what} names `{name}`:\n{text}");
+    }
+}
+
+/// Every file but the manifests, and but what a model itself wrote for an answer: that is kept as it is.
+#[track_caller]
+fn assert_files_blind(session: &Session) {
+    for file in session.files() {
+        if !file.ends_with("manifest.json") && !file.ends_with(".partial.md") {
+            assert_blind(&file, &String::from_utf8_lossy(&std::fs::read(session.path(&file)).unwrap()));
+        }
     }
 }
 
@@ -113,6 +124,12 @@ fn before_the_verdict_no_file_no_output_no_prompt_and_no_process_in_sight_names_
     let session = env.session_with("status.json");
     let first = session.id_of("quokka-large");
     wait_for_running(&session, &first);
+    // What is there to be seen is there by now: the watcher looks at a machine on which another slot is at work.
+    let bilby = |(_, line): &(u32, String)| line.contains("bin/bilby");
+    wait_until("the agent", || env.processes().iter().any(bilby).then_some(()));
+    let watcher = session.id_of("watcher");
+    wait_for_running(&session, &watcher);
+    std::fs::write(session.path(&format!("work/{watcher}/go")), "").unwrap();
     // While a slot runs and the others have ended.
     let others: Vec<String> = session.slots().into_iter().filter(|id| *id != first).collect();
     wait_until("the other slots", || {
@@ -121,7 +138,7 @@ fn before_the_verdict_no_file_no_output_no_prompt_and_no_process_in_sight_names_
             .all(|id| !["PENDING", "RUNNING"].contains(&session.slot(id)["state"].as_str().unwrap()))
             .then_some(())
     });
-    session.assert_names_nobody(&NAMES);
+    assert_files_blind(&session);
     for command in
         [&["status"][..], &["status", "--json"], &["list"], &["list", "--json"], &["show"], &["show", "--json"]]
     {
@@ -131,9 +148,9 @@ fn before_the_verdict_no_file_no_output_no_prompt_and_no_process_in_sight_names_
     std::fs::write(session.path(&format!("work/{first}/seen")), "").unwrap();
     assert_eq!(run.wait().code(), Some(0), "{}", run.stderr());
     assert_blind("the run's output", &(run.stdout() + &run.stderr()));
-    session.assert_names_nobody(&NAMES);
+    assert_files_blind(&session);
 
-    let states: Vec<(&str, Value, Value)> = ["quokka-large", "numbat", "wombat", "dugong", "galago", "spy"]
+    let states: Vec<(&str, Value, Value)> = ["quokka-large", "numbat", "wombat", "dugong", "galago", "watcher"]
         .into_iter()
         .map(|model| (model, session.slot(&session.id_of(model))))
         .map(|(model, slot)| (model, slot["state"].clone(), slot["error"]["reason"].clone()))
@@ -148,8 +165,8 @@ fn before_the_verdict_no_file_no_output_no_prompt_and_no_process_in_sight_names_
         assert_eq!((*model, state.as_str().unwrap(), reason), (expected.0, expected.1, &expected.2), "{states:?}");
     }
     assert_ne!(states[4].1, "COMPLETED", "{states:?}");
-    // What the spy saw of its machine is its answer. It sees itself, so the test is not blind.
-    let seen = session.text(&format!("response-{}.md", session.id_of("spy")));
+    // What the watcher saw of its machine is its answer. It sees itself, so the test is not blind.
+    let seen = session.text(&format!("response-{watcher}.md"));
     assert!(seen.contains("cat /proc/"), "{seen}");
     assert_blind("what a slot sees of others", &seen);
 
@@ -167,7 +184,7 @@ fn before_the_verdict_no_file_no_output_no_prompt_and_no_process_in_sight_names_
     wait_for_running(&round, &bandicoot);
     let others: Vec<String> = round.slots().into_iter().filter(|id| *id != bandicoot).collect();
     wait_until("the other judges", || others.iter().all(|id| round.slot(id)["state"] == "FAILED").then_some(()));
-    session.assert_names_nobody(&NAMES);
+    assert_files_blind(&session);
     for command in [&["status"][..], &["status", "--json"], &["list", "--json"], &["show", "--json"]] {
         let (out, err) = finish(&env, command, 0);
         assert_blind(&format!("{command:?} while it is judged"), &(out + &err));
@@ -182,6 +199,41 @@ fn before_the_verdict_no_file_no_output_no_prompt_and_no_process_in_sight_names_
         assert!(verdict.contains(name), "{name}: {verdict}");
     }
     assert_consistent(&session);
+}
+
+#[test]
+fn what_a_program_calls_its_tools_and_why_it_waits_names_nobody() {
+    let tool = json!({"type": "assistant", "parent_tool_use_id": null, "session_id": "s", "message": {
+        "id": "m", "content": [{"type": "tool_use", "id": "t", "name": "mcp__quokka__look", "input": {}}]}});
+    let retry = json!({"type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 3,
+        "retry_delay_ms": 5000, "error_status": 529, "error": "overloaded by quokka", "session_id": "s"});
+    let config = TeamToml::new().agent_with(
+        "quokka",
+        &[
+            "swallow",
+            &format!("print {tool}"),
+            "wait-for one",
+            &format!("print {retry}"),
+            "wait-for two",
+            "claude done",
+        ],
+        &[("output", "claude-stream-json".into())],
+    );
+    let env = TestEnv::with(&config);
+    let mut run = env.start(&["run", "-v", "--json", "-m", "quokka", "Which one is it?"]);
+    let session = env.session_with("status.json");
+    let activity = |start: &str| {
+        wait_until(start, || {
+            session.slot("01")["activity"].as_str().filter(|activity| activity.starts_with(start)).map(str::to_owned)
+        })
+    };
+    assert_blind("a tool's name", &activity("tool"));
+    std::fs::write(session.path("work/01/one"), "").unwrap();
+    assert_blind("a retry", &activity("retry"));
+    std::fs::write(session.path("work/01/two"), "").unwrap();
+    assert_eq!(run.wait().code(), Some(0), "{}", run.stderr());
+    assert_blind("the output", &(run.stdout() + &run.stderr()));
+    assert_files_blind(&session);
 }
 
 #[test]
@@ -223,7 +275,7 @@ fn show_fills_the_placeholders_only_when_told_to_and_records_that_it_did() {
     assert!(record[events..].iter().all(|event| event["event"] == "revealed"));
     assert_consistent(&session);
     // Others are as blind as before.
-    session.assert_names_nobody(&NAMES);
+    assert_files_blind(&session);
     let (again, _) = finish(&env, &["show", "latest", &wombat], 0);
     assert_eq!(again, blind);
     assert_eq!(session.events().len(), events + 3, "looking is not recorded");

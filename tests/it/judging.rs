@@ -208,6 +208,34 @@ fn judging_again_opens_a_new_round_and_keeps_the_first_byte_for_byte() {
 }
 
 #[test]
+fn a_round_that_is_stopped_is_closed_and_the_verdict_before_it_stays() {
+    let config = voters(&[("kiwi", "first text", "approve"), ("plum", "second text", "approve")])
+        .agent("fair", &["vote approve"])
+        .agent("slow", &["hang"]);
+    let env = TestEnv::with(&config);
+    run_and_judge(&env, &[], 0);
+    let session = env.session();
+    let before = session.text("verdict.md");
+    let mut judging = env.start(&["judge", "--judges", "fair,slow"]);
+    let round = session.round("judging-2");
+    wait_until("the round", || round.has("status.json").then_some(()));
+    let slow = round.id_of("slow");
+    wait_until("the slow judge", || (round.slot(&slow)["state"] == "RUNNING").then_some(()));
+    let meta = session.json("session-meta.json");
+    assert_eq!((&meta["status"], &meta["events"]), (&"in_progress".into(), &Value::Null), "an open record has no seal");
+    judging.signal(nix::sys::signal::Signal::SIGINT);
+    assert_eq!(judging.wait().code(), Some(130), "{}", judging.stderr());
+    assert!(!round.has("verdict.json"), "a part of the judges decides nothing");
+    assert_eq!(session.text("verdict.md"), before);
+    assert_eq!(round.json("status.json")["state"], "cancelled");
+    assert_consistent(&session);
+    // The next round has a number of its own.
+    finish(&env, &["judge"], 0);
+    assert_eq!(session.json("verdict.json")["round"], 3);
+    assert_consistent(&session);
+}
+
+#[test]
 fn a_round_without_a_decision_is_the_newest_verdict_all_the_same() {
     let env = TestEnv::with(
         &voters(&[("kiwi", "first text", "approve"), ("plum", "second text", "approve")]).agent("dead", &["exit 1"]),

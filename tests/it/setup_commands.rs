@@ -284,7 +284,7 @@ fn models_lists_what_is_here_and_never_a_key() {
     claude[:MODEL]        2.1.0 (Claude Code)
     internal              the same as claude
     codex[:MODEL]         not installed
-    local@smollm2         a small model, set up on first use (127 MB)
+    local@smollm2         not available: it needs Python 3, and `python3` is not to be found (see `TEAM_PYTHON`)
     deepseek@MODEL        needs DEEPSEEK_API_KEY
     groq@MODEL            needs GROQ_API_KEY
     llamacpp@MODEL        nothing listens at http://127.0.0.1:1/v1

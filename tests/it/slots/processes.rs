@@ -126,7 +126,7 @@ fn an_answer_is_kept_whoever_goes_on_after_it() {
 fn kept_in(isolation: Option<&str>) {
     let output = [("output", Value::from("claude-stream-json"))];
     let config = TeamToml::new()
-        .agent_with("lingers", &["ignore-term", "claude whole", "hang"], &output)
+        .agent_with("lingers", &["claude whole", "hang"], &output)
         .agent_with("leaks", &["claude whole", "spawn setsid ;; chatter 20"], &output)
         .agent("textleak", &["print whole", "spawn setsid ;; ignore-term ;; chatter 20"])
         .agent("quietleak", &["print whole", "spawn setsid ;; hang"]);
