@@ -116,10 +116,10 @@ impl LocalError {
             | Self::PythonBroken { .. }
             | Self::NoVenv { .. }
             | Self::NoDistribution { .. }
+            | Self::IndexUnreachable { .. }
             | Self::NoCacheDir => ErrorKind::Config,
             Self::Busy { .. } => ErrorKind::Owned,
-            Self::IndexUnreachable { .. }
-            | Self::DiskFull { .. }
+            Self::DiskFull { .. }
             | Self::StepFailed { .. }
             | Self::TooSlow { .. }
             | Self::Io(_)
