@@ -1,7 +1,5 @@
 //! What is counted, and what wins.
 
-use std::time::{Duration, Instant};
-
 use proptest::prelude::*;
 use rstest::rstest;
 
@@ -125,28 +123,6 @@ fn the_place_in_the_prompt_is_recorded_with_the_vote() {
     let verdict = tally(&votes);
     let positions: Vec<u32> = verdict.answers[0].votes.iter().map(|vote| vote.position).collect();
     assert_eq!(positions, [1, 2]);
-}
-
-#[test]
-fn the_tally_of_ten_thousand_ballots_takes_under_100_ms() {
-    let line: String = (0..99).map(|n| if n % 3 == 0 { 'r' } else { 'a' }).collect();
-    let lines = vec![line.as_str(); 99];
-    let mut votes = round(&lines);
-    for judge in &mut votes.judges {
-        judge
-            .votes
-            .iter_mut()
-            .for_each(|vote| vote.key_issues = vec![format!("issue {} of {}", judge.id, vote.answer)]);
-    }
-    // The best of three, so that a busy machine does not decide; this build is not even optimised.
-    let fastest = (0..3)
-        .map(|_| {
-            let start = Instant::now();
-            assert_eq!(tally(&votes).ballots.cast, 99 * 99);
-            start.elapsed()
-        })
-        .min();
-    assert!(fastest < Some(Duration::from_millis(100)), "{fastest:?}");
 }
 
 #[test]
