@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::fs;
+use crate::fs::{self, SharedSync};
 use crate::ids::Sha256Hash;
 
 /// Bytes that are collected before a write; a crash loses no more than this.
@@ -96,17 +96,17 @@ impl AnswerFile {
         &self.path
     }
 
-    /// Makes the answer durable and then visible as `answer`, which must not exist.
+    /// Makes the answer durable and then visible as `answer`, which must not exist; `folder` is the one it is in.
     ///
     /// On an error the part stays where it is, if its folder still exists.
-    pub fn complete(mut self, answer: &Path) -> io::Result<AnswerFacts> {
+    pub fn complete(mut self, answer: &Path, folder: &SharedSync) -> io::Result<AnswerFacts> {
         self.flush()?;
         if answer.symlink_metadata().is_ok() {
             let text = format!("`{}` exists already", answer.display());
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
         }
         self.file.sync_all()?;
-        fs::publish(&self.path, answer)?;
+        folder.publish(&self.path, answer)?;
         Ok(self.facts())
     }
 
@@ -215,7 +215,7 @@ mod tests {
         file.push(b"hel").unwrap();
         file.push(b"lo\n").unwrap();
         assert!(!answer.exists());
-        let facts = file.complete(&answer).unwrap();
+        let facts = file.complete(&answer, &SharedSync::new(dir.path())).unwrap();
         assert_eq!(read(&answer), "hello\n");
         assert!(!part.exists());
         assert_eq!(facts.bytes, 6);
@@ -230,7 +230,10 @@ mod tests {
         crate::fs::replace(&answer, b"old").unwrap();
         let mut file = AnswerFile::create(&part).unwrap();
         file.push(b"new").unwrap();
-        assert_eq!(file.complete(&answer).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(
+            file.complete(&answer, &SharedSync::new(dir.path())).unwrap_err().kind(),
+            io::ErrorKind::AlreadyExists
+        );
         assert_eq!((read(&answer), read(&part)), ("old".to_owned(), "new".to_owned()));
     }
 
@@ -268,7 +271,7 @@ mod tests {
         let mut file = AnswerFile::create(&session.join("part")).unwrap();
         file.push(b"text").unwrap();
         crate::fs::remove_dir_all(&session).unwrap();
-        let error = file.complete(&session.join("response-01.md")).unwrap_err();
+        let error = file.complete(&session.join("response-01.md"), &SharedSync::new(&session)).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         assert!(error.to_string().contains("response-01.md"), "{error}");
         assert!(AnswerFile::create(&session.join("part")).is_err());
@@ -282,7 +285,7 @@ mod tests {
         file.file = fs_err::OpenOptions::new().write(true).open("/dev/full").unwrap();
         assert_eq!(file.push(&vec![b'x'; BUFFER]).unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert!(file.push(b"more").is_err());
-        assert!(file.complete(&dir.path().join("answer")).is_err());
+        assert!(file.complete(&dir.path().join("answer"), &SharedSync::new(dir.path())).is_err());
         assert!(!dir.path().join("answer").exists());
     }
 
@@ -297,6 +300,6 @@ mod tests {
         file.push(b"x").unwrap();
         file.push(&vec![b' '; 200_000]).unwrap();
         assert!(!file.is_blank());
-        assert_eq!(file.complete(&dir.path().join("answer")).unwrap().bytes, 200_015);
+        assert_eq!(file.complete(&dir.path().join("answer"), &SharedSync::new(dir.path())).unwrap().bytes, 200_015);
     }
 }

@@ -62,11 +62,15 @@ fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Error> {
     }
 }
 
+/// How many answers are made durable at once: enough for the file system to take many together, few enough to be small.
+const SETTLING: usize = 32;
+
 /// The runtime of commands that run panels. More threads than processors: some wait for the disk.
 fn work() -> Result<tokio::runtime::Runtime, Error> {
     let threads = std::thread::available_parallelism().map_or(4, |count| count.get().max(4));
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads)
+        .max_blocking_threads(SETTLING)
         .enable_all()
         .build()
         .map_err(|error| Error::io("cannot start the runtime", error))

@@ -33,8 +33,12 @@ pub fn replace_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
 ///
 /// The caller has synced the contents of `temp`.
 pub fn publish(temp: &Path, path: &Path) -> io::Result<()> {
-    fs::rename(temp, path)?;
+    rename(temp, path)?;
     sync_dir(parent(path)?)
+}
+
+pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)
 }
 
 /// Opens a new file for writing; an existing one is an error.

@@ -16,6 +16,7 @@ use super::executor::{self, Attempt, Report};
 use super::job::{Observer, Shared, SlotJob};
 use super::live::LiveCell;
 use crate::error::ExitCode;
+use crate::fs::SharedSync;
 use crate::ids::SlotId;
 use crate::session::requests::Request;
 use crate::session::slot::{Reason, SlotState};
@@ -60,6 +61,7 @@ struct Dispatcher<'a> {
     waiting: VecDeque<SlotJob>,
     running: BTreeMap<SlotId, Running>,
     shared: Arc<Shared>,
+    answers: Arc<SharedSync>,
     reports: mpsc::UnboundedSender<Report>,
     pause: watch::Sender<bool>,
     observer: &'a mut dyn Observer,
@@ -82,8 +84,10 @@ pub async fn run_panel(
     let (reports, mut inbox) = mpsc::unbounded_channel();
     let (pause, _) = watch::channel(false);
     let jobs_at_once = shared.limits.jobs.unwrap_or(usize::MAX).min(at_once).max(1);
+    let answers = Arc::new(SharedSync::new(folder.layout().root()));
     let mut dispatcher = Dispatcher {
         folder,
+        answers,
         waiting: jobs.into(),
         running: BTreeMap::new(),
         shared,
@@ -179,6 +183,7 @@ impl Dispatcher<'_> {
                 number: attempt,
                 job,
                 layout: self.folder.layout().clone(),
+                answers: Arc::clone(&self.answers),
                 shared: Arc::clone(&self.shared),
                 live: Arc::clone(&live),
                 stop: stop_receiver,

@@ -18,7 +18,7 @@ use super::live::LiveCell;
 use super::sink::{AttemptSink, shown};
 use crate::capture::{Pattern, background_ceiling};
 use crate::config::Target;
-use crate::fs;
+use crate::fs::{self, SharedSync};
 use crate::ids::SlotId;
 use crate::session::slot::{Reason, SlotState};
 use crate::session::{Layout, SlotEnd, SlotError};
@@ -32,6 +32,8 @@ pub(crate) struct Attempt {
     pub(crate) number: u32,
     pub(crate) job: SlotJob,
     pub(crate) layout: Layout,
+    /// Makes complete answers durable in the panel's folder.
+    pub(crate) answers: Arc<SharedSync>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) live: Arc<LiveCell>,
     pub(crate) stop: watch::Receiver<StopOrder>,
@@ -87,7 +89,13 @@ async fn execute(attempt: Attempt) -> SlotEnd {
             }
         }
     };
-    settle(attempt, sink, driven)
+    let number = attempt.number;
+    // Its syncs wait for the disk: off the workers, on which other slots are read, and beside those of other slots,
+    // which the file system then takes together.
+    match tokio::task::spawn_blocking(move || settle(attempt, sink, driven)).await {
+        Ok(end) => end,
+        Err(error) => failed(number, Reason::IoError, format!("internal error: {error}")),
+    }
 }
 
 /// `watch_limits` ends only after a kill, when nothing more can be said to the driver.
@@ -152,7 +160,7 @@ const fn cause_of(cause: StopCause) -> classify::StopCause {
 
 /// Puts the files of a finished attempt in their place, and only then says what it was.
 fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
-    let Attempt { number, job, layout, shared, .. } = attempt;
+    let Attempt { number, job, layout, answers, shared, .. } = attempt;
     let slot = job.id;
     sink.log.end();
     let mut facts = gather(&driven, &mut sink, &shared.checks);
@@ -169,7 +177,7 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
     let mut outcome = classify(&facts, &checks);
     let mut complete = None;
     if outcome.state == SlotState::Completed {
-        match sink.answer.complete(&layout.response(slot)) {
+        match sink.answer.complete(&layout.response(slot), &answers) {
             Ok(facts) => complete = Some(facts),
             Err(error) => {
                 let detail = format!("the answer could not be kept: {error}");

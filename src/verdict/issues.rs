@@ -33,13 +33,17 @@ struct Group {
 impl IssueGroups {
     /// Adds a fault; the caller goes by judge and answer, so that the words kept do not depend on the order of votes.
     pub(super) fn add(&mut self, judge: SlotId, answer: SlotId, text: &str) {
-        let words: Vec<String> =
-            text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+        let mut words = String::with_capacity(text.len());
+        for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+            if !words.is_empty() {
+                words.push(' ');
+            }
+            words.push_str(&word.to_lowercase());
+        }
         if words.is_empty() {
             return;
         }
-        let group =
-            self.0.entry(words.join(" ")).or_insert_with(|| Group { text: text.to_owned(), named: BTreeSet::new() });
+        let group = self.0.entry(words).or_insert_with(|| Group { text: text.to_owned(), named: BTreeSet::new() });
         group.named.insert((judge, answer));
     }
 

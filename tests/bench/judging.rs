@@ -47,8 +47,11 @@ fn row(texts: &[String], judges: usize) -> Row {
     };
     let [ours, other] = medians(TURNS, [&mut ours, &mut other]);
     assert!(written > joined && written < joined + joined / 50, "{written} bytes of prompts, {joined} of answers");
-    let plural = if judges == 1 { "" } else { "s" };
-    Row::ratio(format!("prompts of {judges} judge{plural}, 64 answers of 64 KiB / join, write"), ours, other, 2.0)
+    if judges == 1 {
+        // The copies that are made once for all judges, paid by one.
+        return Row::information("prompt of a single judge, 64 answers of 64 KiB / the same", ours, other);
+    }
+    Row::ratio(format!("prompts of {judges} judges, 64 answers of 64 KiB / join and write"), ours, other, 2.0)
 }
 
 /// From answers in memory to prompts in files, as a round of votes does it.

@@ -17,7 +17,7 @@ const TURNS: usize = 9;
 
 pub(crate) fn rows(_scale: f64) -> Vec<Row> {
     // A vote on each of many answers, and as many judges as there may be ballots with two answers to compare.
-    [(100, 100), (10_000, 2)]
+    [(100, 100), (5_000, 2)]
         .into_iter()
         .map(|(judges, answers)| {
             let votes = votes(judges, answers);
