@@ -8,7 +8,7 @@ use serde_json::json;
 use super::args::{CancelArgs, ListArgs, SessionArgs};
 use super::context::Context;
 use crate::error::{Error, ExitCode, Result};
-use crate::ids::SlotId;
+use crate::ids::{IdError, SlotId};
 use crate::report::{list_text, status_text};
 use crate::session::requests::{self, Request};
 use crate::session::slot::SlotState;
@@ -24,6 +24,16 @@ const CANCEL_POLL: Duration = Duration::from_millis(50);
 pub(super) fn find(args: &SessionArgs, context: &Context) -> Result<Layout> {
     let config = context.load(context.global.settings())?;
     Ok(Catalogue::new(&config.settings().sessions_dir).find(&args.session)?)
+}
+
+/// The slot that the command line names, where it names one.
+pub(super) fn slot_named(text: Option<&str>) -> Result<Option<SlotId>> {
+    let parse = |text: &str| {
+        text.parse().map_err(|error: IdError| {
+            Error::usage(error.to_string()).hint("write it as `team status` does, for example `02`")
+        })
+    };
+    text.map(parse).transpose()
 }
 
 /// Shows how far a session is.
@@ -76,12 +86,7 @@ pub(super) fn list(args: &ListArgs, context: &Context) -> Result<ExitCode> {
 /// What has ended already needs no stop: that is no error, however often it is asked for.
 pub(super) fn cancel(args: &CancelArgs, context: &Context) -> Result<ExitCode> {
     let layout = find(&args.session, context)?;
-    let slot: Option<SlotId> = match &args.slot {
-        Some(text) => Some(text.parse().map_err(|error| {
-            Error::usage(format!("{error}")).hint("write it as `team status` does, for example `02`")
-        })?),
-        None => None,
-    };
+    let slot = slot_named(args.slot.as_deref())?;
     let view = View::read(layout.clone())?;
     // A slot is one of the round of votes that goes on, if one does.
     let round = view.round.as_ref().filter(|(_, status)| status.state.is_active()).map(|(round, _)| *round);

@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::args::ShowArgs;
 use super::context::Context;
-use super::sessions::find;
-use crate::error::{Error, ExitCode, Result};
+use super::sessions::{find, slot_named};
+use crate::error::{ExitCode, Result};
 use crate::ids::SlotId;
 use crate::report::status_text;
 use crate::secrets::{Naming, Placeholder, reveal};
@@ -19,12 +19,7 @@ use crate::session::{Event, Layout, Manifest, Session, SessionError, View};
 /// Shows a session. Reading changes nothing; revealing is recorded.
 pub(super) fn show(args: &ShowArgs, context: &Context) -> Result<ExitCode> {
     let layout = find(&args.session, context)?;
-    let slot: Option<SlotId> = match &args.slot {
-        Some(text) => Some(text.parse().map_err(|error| {
-            Error::usage(format!("{error}")).hint("write it as `team status` does, for example `02`")
-        })?),
-        None => None,
-    };
+    let slot = slot_named(args.slot.as_deref())?;
     let names = if args.reveal { Some(reveal_names(&layout)?) } else { None };
     let view = View::read(layout)?;
     if context.global.json {

@@ -235,25 +235,7 @@ fn unasked(judges: &[Judge], fitted: &Fitted) -> Vec<(SlotId, SlotEnd)> {
                 "name judges of another model with `--judges`, or use `--self-vote slot`",
             ),
         };
-        SlotEnd {
-            attempt: 0,
-            state: reason.state(),
-            exit_code: None,
-            signal: None,
-            output_size: None,
-            sha256: None,
-            truncated: false,
-            usage: None,
-            dropped_settings: Vec::new(),
-            error: Some(SlotError {
-                reason,
-                detail,
-                next_step: next_step.to_owned(),
-                error_log_path: None,
-                stdout_snippet: None,
-                stderr_snippet: None,
-            }),
-        }
+        SlotEnd::without_answer(0, SlotError { next_step: next_step.to_owned(), ..SlotError::new(reason, detail) })
     };
     judges.iter().filter(|judge| !asked(judge.id)).map(|judge| (judge.id, end(judge))).collect()
 }

@@ -19,7 +19,7 @@ use crate::error::ExitCode;
 use crate::fs::SharedSync;
 use crate::ids::SlotId;
 use crate::session::requests::Request;
-use crate::session::slot::{Reason, SlotState};
+use crate::session::slot::Reason;
 use crate::session::{Event, PanelFolder, SessionError, SlotEnd, SlotError};
 
 /// How often live fields are read and requests are looked for.
@@ -282,29 +282,12 @@ impl Dispatcher<'_> {
 
     /// A slot whose turn never came.
     fn end_before_start(&mut self, slot: SlotId, cause: StopCause) {
-        let (state, reason) = match cause {
-            StopCause::Deadline => (SlotState::Timeout, Reason::Timeout),
-            StopCause::Cancelled => (SlotState::Cancelled, Reason::Cancelled),
+        let reason = match cause {
+            StopCause::Deadline => Reason::Timeout,
+            StopCause::Cancelled => Reason::Cancelled,
         };
-        let end = SlotEnd {
-            attempt: self.folder.status().models.get(&slot).map_or(0, |entry| entry.attempts),
-            state,
-            exit_code: None,
-            signal: None,
-            output_size: None,
-            sha256: None,
-            truncated: false,
-            usage: None,
-            dropped_settings: Vec::new(),
-            error: Some(SlotError {
-                reason,
-                detail: "stopped before its turn came".to_owned(),
-                next_step: reason.next_step().to_owned(),
-                error_log_path: None,
-                stdout_snippet: None,
-                stderr_snippet: None,
-            }),
-        };
+        let attempt = self.folder.status().models.get(&slot).map_or(0, |entry| entry.attempts);
+        let end = SlotEnd::without_answer(attempt, SlotError::new(reason, "stopped before its turn came"));
         self.record(Event::SlotEnded { slot, end: Box::new(end) });
     }
 

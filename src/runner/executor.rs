@@ -15,11 +15,12 @@ use super::drive::{Driven, Halt, drive};
 use super::job::{Checks, Shared, SlotJob};
 use super::limits::{StoppedTime, at_limit};
 use super::live::LiveCell;
-use super::sink::{AttemptSink, shown};
-use crate::capture::{Pattern, background_ceiling};
+use super::sink::{AttemptSink, Printed, shown};
+use crate::capture::{ErrorLog, Pattern, background_ceiling};
 use crate::config::Target;
 use crate::fs::{self, SharedSync};
 use crate::ids::SlotId;
+use crate::secrets::Scrub;
 use crate::session::slot::{Reason, SlotState};
 use crate::session::{Layout, SlotEnd, SlotError};
 
@@ -60,7 +61,9 @@ pub(crate) fn start(attempt: Attempt) {
         let end = match tokio::spawn(execute(attempt)).await {
             Ok(end) => end,
             // A bug must not leave a slot without an end.
-            Err(error) => failed(number, Reason::IoError, format!("internal error: {error}")),
+            Err(error) => {
+                SlotEnd::without_answer(number, SlotError::new(Reason::IoError, format!("internal error: {error}")))
+            }
         };
         // The dispatcher is gone only when the whole command is.
         reports.send(Report::Ended { slot, end: Box::new(end) }).ok();
@@ -73,7 +76,7 @@ async fn execute(attempt: Attempt) -> SlotEnd {
         Ok(sink) => sink,
         Err(error) => {
             let detail = shown(&attempt.shared.scrub, slot, &error.to_string());
-            return failed(attempt.number, Reason::IoError, detail);
+            return SlotEnd::without_answer(attempt.number, SlotError::new(Reason::IoError, detail));
         }
     };
     let (halt, halted) = watch::channel(None);
@@ -94,7 +97,9 @@ async fn execute(attempt: Attempt) -> SlotEnd {
     // which the file system then takes together.
     match tokio::task::spawn_blocking(move || settle(attempt, sink, driven)).await {
         Ok(end) => end,
-        Err(error) => failed(number, Reason::IoError, format!("internal error: {error}")),
+        Err(error) => {
+            SlotEnd::without_answer(number, SlotError::new(Reason::IoError, format!("internal error: {error}")))
+        }
     }
 }
 
@@ -195,29 +200,26 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
     } else if let Err(error) = sink.answer.set_aside(&layout.partial(slot)) {
         tracing::warn!("the partial text of slot {slot} could not be kept: {error}");
     }
-    let scrub = |text: &str| shared.scrub.text_for(Some(slot), text);
-    let error = outcome.reason.map(|reason| {
-        let detail = shown(&shared.scrub, slot, &outcome.detail);
-        let stderr = sink.log.kept().snippet(SNIPPET);
-        let stdout = sink.printed.snippet(SNIPPET, &scrub);
-        let diagnosis = format!("{}: {detail}\n{}", reason.as_str(), reason.next_step());
-        let log_path = layout.error_log(slot);
-        let error_log_path = match sink.log.publish(&log_path, &diagnosis) {
-            Ok(()) => Some(relative(&log_path, layout.root())),
-            Err(error) => {
-                tracing::warn!("the log of slot {slot} could not be written: {error}");
-                None
+    if outcome.reason == Some(Reason::NonzeroExit)
+        && let Some(words) = last_words(&sink.log)
+    {
+        // A code alone helps nobody; programs mostly say why in their last line.
+        outcome.detail = format!("{}: {words}", outcome.detail);
+    }
+    let error = match outcome.reason {
+        Some(reason) => Some(Failure { slot, reason, detail: &outcome.detail, printed: &sink.printed }.tell(
+            sink.log,
+            &layout,
+            &shared.scrub,
+        )),
+        None => {
+            // What a slot that answered said on the side is of no use to anybody.
+            if let Err(error) = sink.log.discard() {
+                tracing::warn!("what slot {slot} printed on the side could not be removed: {error}");
             }
-        };
-        SlotError {
-            reason,
-            detail,
-            next_step: reason.next_step().to_owned(),
-            error_log_path,
-            stdout_snippet: stdout,
-            stderr_snippet: stderr,
+            None
         }
-    });
+    };
     SlotEnd {
         attempt: number,
         state: outcome.state,
@@ -229,6 +231,34 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
         usage: driven.end.usage,
         dropped_settings: driven.end.dropped_settings,
         error,
+    }
+}
+
+/// A slot that failed, before anybody was told.
+struct Failure<'a> {
+    slot: SlotId,
+    reason: Reason,
+    detail: &'a str,
+    printed: &'a Printed,
+}
+
+impl Failure<'_> {
+    /// Writes the log and puts what a person needs into the record.
+    fn tell(self, log: ErrorLog, layout: &Layout, scrub: &Scrub) -> SlotError {
+        let Self { slot, reason, .. } = self;
+        let detail = shown(scrub, slot, self.detail);
+        let stderr_snippet = log.kept().snippet(SNIPPET);
+        let stdout_snippet = self.printed.snippet(SNIPPET, &|text| scrub.text_for(Some(slot), text));
+        let diagnosis = format!("{}: {detail}\n{}", reason.as_str(), reason.next_step());
+        let log_path = layout.error_log(slot);
+        let error_log_path = match log.publish(&log_path, &diagnosis) {
+            Ok(()) => Some(relative(&log_path, layout.root())),
+            Err(error) => {
+                tracing::warn!("the log of slot {slot} could not be written: {error}");
+                None
+            }
+        };
+        SlotError { error_log_path, stdout_snippet, stderr_snippet, ..SlotError::new(reason, detail) }
     }
 }
 
@@ -276,29 +306,14 @@ const fn ending_of(target: &Target) -> Ending {
     }
 }
 
-fn relative(path: &Path, root: &Path) -> String {
-    path.strip_prefix(root).unwrap_or(path).display().to_string()
+/// The last line of standard error that says anything.
+fn last_words(log: &ErrorLog) -> Option<String> {
+    let end = log.kept().end();
+    let text = String::from_utf8_lossy(&end);
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.chars().take(SNIPPET).collect())
 }
 
-/// An attempt that ended before it had files.
-fn failed(attempt: u32, reason: Reason, detail: String) -> SlotEnd {
-    SlotEnd {
-        attempt,
-        state: reason.state(),
-        exit_code: None,
-        signal: None,
-        output_size: None,
-        sha256: None,
-        truncated: false,
-        usage: None,
-        dropped_settings: Vec::new(),
-        error: Some(SlotError {
-            reason,
-            detail,
-            next_step: reason.next_step().to_owned(),
-            error_log_path: None,
-            stdout_snippet: None,
-            stderr_snippet: None,
-        }),
-    }
+fn relative(path: &Path, root: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).display().to_string()
 }

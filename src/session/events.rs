@@ -204,6 +204,39 @@ pub struct SlotError {
     pub stderr_snippet: Option<String>,
 }
 
+impl SlotError {
+    /// An error without a log or snippets; `detail` went through the mask.
+    pub fn new(reason: Reason, detail: impl Into<String>) -> Self {
+        Self {
+            reason,
+            detail: detail.into(),
+            next_step: reason.next_step().to_owned(),
+            error_log_path: None,
+            stdout_snippet: None,
+            stderr_snippet: None,
+        }
+    }
+}
+
+impl SlotEnd {
+    /// The end of an attempt of which nothing but the error is known: no program ran, or its end was never heard of.
+    #[must_use]
+    pub fn without_answer(attempt: u32, error: SlotError) -> Self {
+        Self {
+            attempt,
+            state: error.reason.state(),
+            exit_code: None,
+            signal: None,
+            output_size: None,
+            sha256: None,
+            truncated: false,
+            usage: None,
+            dropped_settings: Vec::new(),
+            error: Some(error),
+        }
+    }
+}
+
 /// The record as it is written.
 #[derive(Debug)]
 pub struct EventLog {

@@ -194,14 +194,7 @@ impl Status {
         for slot in self.models.values_mut().filter(|slot| slot.state == SlotState::Running) {
             slot.state = SlotState::Lost;
             slot.live = None;
-            slot.error = Some(SlotError {
-                reason: Reason::OwnerDied,
-                detail: "the process that ran this slot is gone".to_owned(),
-                next_step: Reason::OwnerDied.next_step().to_owned(),
-                error_log_path: None,
-                stdout_snippet: None,
-                stderr_snippet: None,
-            });
+            slot.error = Some(SlotError::new(Reason::OwnerDied, "the process that ran this slot is gone"));
         }
         self
     }

@@ -136,11 +136,13 @@ fn a_prompt_that_the_agent_took_as_its_own_command_was_not_read() {
 fn a_flood_of_standard_error_is_cut_in_the_log_and_never_in_the_way() {
     let (_, session, _env) = alone(&["stderr FIRST", "stderr-bytes 20000000", "stderr LAST", "exit 1"], &[], &[]);
     assert_eq!(reason(&session, "01"), "FAILED/nonzero_exit");
+    assert_eq!(session.slot("01")["error"]["detail"], "exit code 1: LAST", "its last words are why");
     let log = session.text("errors/01.log");
     assert!(log.len() < 5 << 20, "{}", log.len());
     assert!(log.contains("FIRST") && log.contains("LAST") && log.contains("bytes left out"));
     let healthy = alone(&["stderr noise", "print answer"], &[], &[]);
-    assert!(!healthy.1.has("errors/01.log"), "a slot that is well has no log");
+    let left = std::fs::read_dir(healthy.1.path("errors")).unwrap().count();
+    assert_eq!(left, 0, "a slot that is well leaves nothing in `errors/`");
 }
 
 #[test]
