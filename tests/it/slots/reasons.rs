@@ -70,7 +70,7 @@ fn the_exit_code_comes_before_what_the_text_looks_like() {
     assert_eq!(why(&["exit 3"], &[], &["--min-bytes", "5"]), "FAILED/nonzero_exit");
     let (_, session, _env) = alone(&["stderr went wrong", "print half", "exit 3"], &[], &[]);
     let slot = session.slot("01");
-    assert_eq!((&slot["exitCode"], &slot["error"]["detail"]), (&3.into(), &"exit code 3".into()));
+    assert_eq!((&slot["exitCode"], &slot["error"]["detail"]), (&3.into(), &"exit code 3: went wrong".into()));
     assert_eq!(slot["error"]["stderrSnippet"], "went wrong");
     assert_eq!(slot["error"]["stdoutSnippet"], "half");
     assert_eq!(slot["error"]["errorLogPath"], "errors/01.log");
