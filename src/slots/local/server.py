@@ -1,8 +1,8 @@
 """Serves one model file on a loopback port, for as long as its standard input stays open.
 
-The first line of standard input is a JSON object: model, name, key, context, parallel, threads, prompt_threads. When
-the server answers, `READY <url>` is printed. Standard input is held by the program that started this one, so its end
-means that that program is gone, however it went.
+The first line of standard input is a JSON object: model, name, key, context, parallel, threads. When the server
+answers, `READY <url>` is printed. Standard input is held by the program that started this one, so its end means that
+that program is gone, however it went.
 """
 
 import json
@@ -33,7 +33,8 @@ params.api_keys = [settings["key"]]
 params.n_parallel = settings["parallel"]
 params.n_ctx = settings["context"] * settings["parallel"]
 params.cpuparams.n_threads = settings["threads"]
-params.cpuparams_batch.n_threads = settings["prompt_threads"]
+# What is asked at once is worked on as one batch.
+params.cpuparams_batch.n_threads = settings["threads"]
 params.verbosity = 0
 # The first real request warms it up as well, and the start is twice as quick.
 params.warmup = False

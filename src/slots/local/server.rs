@@ -25,8 +25,8 @@ const SCRIPT: &str = include_str!("server.py");
 const READY_LIMIT: Duration = Duration::from_secs(60);
 /// Memory grows with it; more wait for their turn.
 const MOST_PARALLEL: usize = 16;
-/// Threads that make a token wait for each other in a loop, so that one which gets no core stalls all of them: on two
-/// cores with other work, two threads make 5 tokens a second and one makes 25. Reading a prompt does not suffer so.
+/// Threads wait for each other in a loop at every step, so that one which gets no core stalls all of them: on two cores
+/// with other work, two threads make 5 tokens a second and one makes 25. Half of the cores is left to the others.
 const MOST_THREADS: usize = 16;
 
 /// A running server. Shared behind an `Arc`; dropped, or when `team` dies in any way, it ends.
@@ -68,7 +68,7 @@ impl LocalServer {
         // The key goes through a pipe: arguments and environment of a process can be read by others.
         let settings = json!({
             "model": model.model, "name": MODEL_ID, "key": key,
-            "context": CONTEXT_TOKENS, "parallel": parallel, "threads": threads, "prompt_threads": cores.min(MOST_THREADS),
+            "context": CONTEXT_TOKENS, "parallel": parallel, "threads": threads,
         });
         let mut command = Environment::Plain.command(model.python.as_os_str());
         let mut child = command.args(["-I", "-c", SCRIPT]).stdin(Stdio::piped()).spawn()?;
