@@ -11,8 +11,9 @@ use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 use tokio::time::MissedTickBehavior;
 
+use super::attempt::{Attempt, Report, StopCause, StopOrder};
 use super::control::{Control, Outside, StopAll};
-use super::executor::{self, Attempt, Report};
+use super::executor;
 use super::job::{Observer, Shared, SlotJob};
 use super::live::LiveCell;
 use crate::error::ExitCode;
@@ -30,26 +31,6 @@ const LIVE_WRITE: Duration = Duration::from_millis(500);
 
 /// How long slots get to stop their trees before this process stops itself for Ctrl-Z.
 const SUSPEND_GRACE: Duration = Duration::from_millis(150);
-
-/// What a slot is told from outside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum StopOrder {
-    /// Go on.
-    None,
-    /// End, politely first.
-    Stop(StopCause),
-    /// End at once.
-    Kill(StopCause),
-}
-
-/// Why a slot is told to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum StopCause {
-    /// The command's deadline passed.
-    Deadline,
-    /// Somebody asked for it.
-    Cancelled,
-}
 
 struct Running {
     live: Arc<LiveCell>,

@@ -6,8 +6,8 @@ use std::path::Path;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::attempt::Attempt;
 use super::classify::{StopCause, Stopped};
-use super::executor::Attempt;
 use super::job::Purpose;
 use super::process::{self, ProcessEnd, ProcessSink, ProcessSpec};
 use super::sink::AttemptSink;

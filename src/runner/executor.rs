@@ -5,20 +5,18 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 
+use super::attempt::{Attempt, Report, StopCause, StopOrder};
 use super::classify::{self, AttemptFacts, Ending, Exit, Outcome, classify};
-use super::dispatcher::{StopCause, StopOrder};
 use super::drive::{Driven, Halt, drive};
-use super::job::{Checks, Shared, SlotJob};
-use super::limits::{StoppedTime, at_limit};
-use super::live::LiveCell;
+use super::job::Checks;
+use super::limits::at_limit;
 use super::sink::{AttemptSink, Printed, shown};
 use crate::capture::{ErrorLog, Pattern, background_ceiling};
 use crate::config::Target;
-use crate::fs::{self, SharedSync};
+use crate::fs;
 use crate::ids::SlotId;
 use crate::secrets::Scrub;
 use crate::session::slot::{Reason, SlotState};
@@ -26,31 +24,6 @@ use crate::session::{Layout, SlotEnd, SlotError};
 
 /// How much of each end of a slot's output an error shows.
 const SNIPPET: usize = 400;
-
-/// One attempt of one slot.
-#[derive(Debug)]
-pub(crate) struct Attempt {
-    pub(crate) number: u32,
-    pub(crate) job: SlotJob,
-    pub(crate) layout: Layout,
-    /// Makes complete answers durable in the panel's folder.
-    pub(crate) answers: Arc<SharedSync>,
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) live: Arc<LiveCell>,
-    pub(crate) stop: watch::Receiver<StopOrder>,
-    pub(crate) pause: watch::Receiver<bool>,
-    pub(crate) clock: StoppedTime,
-    pub(crate) reports: mpsc::UnboundedSender<Report>,
-}
-
-/// What an executor tells the dispatcher.
-#[derive(Debug)]
-pub(crate) enum Report {
-    /// A request is made again.
-    Retry { slot: SlotId, why: String },
-    /// The attempt is over.
-    Ended { slot: SlotId, end: Box<SlotEnd> },
-}
 
 /// Starts an attempt on a worker of the runtime: processes must not be started from threads that end.
 pub(crate) fn start(attempt: Attempt) {

@@ -4,6 +4,7 @@
 //! Data enters as [`SlotJob`]s and leaves as events in the panel's folder; an [`Observer`] sees them pass. Nothing here
 //! knows what an answer is for, and no text that names a model leaves it unmasked.
 
+mod attempt;
 pub mod classify;
 mod control;
 mod descriptors;

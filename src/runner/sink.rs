@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use tokio::sync::mpsc;
 
-use super::executor::{Attempt, Report};
+use super::attempt::{Attempt, Report};
 use super::live::LiveCell;
 use crate::capture::{AnswerFile, ErrorLog, HeadTail, Redact, escape};
 use crate::ids::SlotId;
