@@ -14,7 +14,7 @@ use crate::engine::{self, Decision, JudgeRequest, Outcome, Services, local_serve
 use crate::error::{Error, ExitCode, Result};
 use crate::isolation::{Level, OVERRIDE_VARIABLE, Preference, probe};
 use crate::prompts::Prompts;
-use crate::report::{Both, JsonLines, LiveLines, PlainLines, Silent};
+use crate::report::{Both, JsonLines, LiveLines, PlainLines, Silent, Written};
 use crate::runner::{Checks, Control, Limits, Observer};
 use crate::slots::local::Progress;
 
@@ -91,7 +91,7 @@ pub(super) async fn prepare(
 }
 
 /// Who watches: live lines on a terminal, plain lines elsewhere, events on standard output with `--json`.
-fn observer(context: &Context) -> Box<dyn Observer> {
+fn observer(context: &Context) -> (Box<dyn Observer>, Option<Written>) {
     let printer = &context.printer;
     let verbose = printer.verbosity() == Verbosity::Verbose;
     let people: Box<dyn Observer> = match (printer.verbosity(), printer.is_interactive()) {
@@ -99,7 +99,11 @@ fn observer(context: &Context) -> Box<dyn Observer> {
         (_, true) => Box::new(LiveLines::new(verbose)),
         (_, false) => Box::new(PlainLines::new(std::io::stderr(), verbose)),
     };
-    if context.global.json { Box::new(Both(people, JsonLines::new(std::io::stdout()))) } else { people }
+    if !context.global.json {
+        return (people, None);
+    }
+    let (events, written) = JsonLines::new(std::io::stdout());
+    (Box::new(Both(people, events)), Some(written))
 }
 
 /// Runs `work` with everything prepared, stops the local server, and prints what came out.
@@ -110,7 +114,7 @@ pub(super) async fn conclude(
 ) -> Result<ExitCode> {
     let printer = &context.printer;
     let Prepared { mut control, services } = prepared;
-    let mut observer = observer(context);
+    let (mut observer, written) = observer(context);
     let mut announce = |folder: &Path, temporary: Option<&str>| {
         if let Some(reason) = temporary {
             printer.warning(format!(
@@ -130,6 +134,9 @@ pub(super) async fn conclude(
     drop(observer);
     services.stop().await;
     let outcome = result?;
+    if let Some(written) = written {
+        written.check().map_err(|source| Error::io("cannot write to standard output", source))?;
+    }
     if !context.global.json {
         match &outcome.verdict {
             Some(verdict) => printer.document(verdict)?,

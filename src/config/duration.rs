@@ -25,7 +25,9 @@ pub enum DurationError {
 pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     let malformed = || DurationError::Malformed(text.to_owned());
     if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(DurationError::NoUnit(text.to_owned()));
+        let zero = text.bytes().all(|b| b == b'0');
+        let error = if zero { DurationError::Zero } else { DurationError::NoUnit };
+        return Err(error(text.to_owned()));
     }
     let mut rest = text;
     let mut total = Duration::ZERO;

@@ -72,7 +72,7 @@ impl From<AssignError> for Error {
         match error {
             AssignError::NoJudges => Self::usage(message).hint("name judges with `--judges`"),
             AssignError::TooFewAnswers { .. } => Self::new(crate::error::ErrorKind::NoDecision, message)
-                .hint("`team resume --failed` asks the missing slots again"),
+                .hint("`team status` says why the other slots have no answer"),
             AssignError::Uncovered { self_vote, .. } => {
                 let error = Self::usage(message).hint("name judges of another model with `--judges`");
                 match self_vote {

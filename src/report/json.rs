@@ -1,6 +1,7 @@
 //! One event per line on standard output, as in `events.jsonl`.
 
-use std::io::Write;
+use std::io::{self, Write};
+use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
@@ -12,14 +13,31 @@ use crate::session::{Record, Status};
 pub struct JsonLines<W> {
     out: W,
     folder: String,
-    /// The reader went away; nobody listens any more, and the run goes on.
-    closed: bool,
+    /// Why nothing is written any more; the run goes on.
+    lost: Arc<OnceLock<io::Error>>,
+}
+
+/// Tells afterwards whether everything was written.
+#[derive(Debug, Clone)]
+pub struct Written(Arc<OnceLock<io::Error>>);
+
+impl Written {
+    /// The first error, except that a reader who left is none.
+    pub fn check(self) -> io::Result<()> {
+        match self.0.get() {
+            Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(io::Error::new(error.kind(), error.to_string()))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 impl<W: Write> JsonLines<W> {
     /// Events go to `out`, flushed line by line.
-    pub const fn new(out: W) -> Self {
-        Self { out, folder: String::new(), closed: false }
+    pub fn new(out: W) -> (Self, Written) {
+        let lost = Arc::new(OnceLock::new());
+        (Self { out, folder: String::new(), lost: Arc::clone(&lost) }, Written(lost))
     }
 }
 
@@ -33,19 +51,56 @@ struct Line<'a> {
 
 impl<W: Write + Send> Observer for JsonLines<W> {
     fn event(&mut self, record: &Record, _: &Status) {
-        if self.closed {
+        if self.lost.get().is_some() {
             return;
         }
         let line = Line { folder: &self.folder, record };
         let written = serde_json::to_string(&line)
-            .map_err(std::io::Error::other)
+            .map_err(io::Error::other)
             .and_then(|line| writeln!(self.out, "{line}").and_then(|()| self.out.flush()));
-        self.closed = written.is_err();
+        if let Err(error) = written {
+            // Set at most once: nothing is written after it.
+            self.lost.set(error).ok();
+        }
     }
 
     fn live(&mut self, _: &Status) {}
 
     fn enter(&mut self, folder: &str) {
         folder.clone_into(&mut self.folder);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::session::{Event, Phase};
+
+    struct Refusing(io::ErrorKind);
+
+    impl Write for Refusing {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn outcome(kind: io::ErrorKind) -> io::Result<()> {
+        let record = Record { seq: 1, prev: None, at: Timestamp::UNIX_EPOCH, event: Event::Revealed };
+        let status = Status::new("s".to_owned(), &[], Phase::Run, Timestamp::UNIX_EPOCH);
+        let (mut lines, written) = JsonLines::new(Refusing(kind));
+        lines.event(&record, &status);
+        lines.event(&record, &status);
+        written.check()
+    }
+
+    #[test]
+    fn a_full_disk_is_told_and_a_reader_that_left_is_none_of_our_business() {
+        assert_eq!(outcome(io::ErrorKind::StorageFull).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        outcome(io::ErrorKind::BrokenPipe).unwrap();
     }
 }

@@ -8,7 +8,7 @@ mod live;
 mod tables;
 
 pub use format::{bytes, seconds, without_controls};
-pub use json::JsonLines;
+pub use json::{JsonLines, Written};
 pub use lines::PlainLines;
 pub use live::LiveLines;
 pub use tables::{list_text, status_text};

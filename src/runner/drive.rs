@@ -48,6 +48,10 @@ pub(crate) async fn drive(attempt: &Attempt, sink: &mut AttemptSink, halted: wat
         Target::Process { output, .. } => drive_process(attempt, *output, sink, halted).await,
         Target::Http { provider, model } => {
             let key = provider.api_key_env.as_deref().and_then(|name| attempt.shared.environment.text(name));
+            if let (Some(name), None | Some("")) = (&provider.api_key_env, key) {
+                // Asking without the key would only be refused, or worse, retried.
+                return failed(Reason::Auth, &format!("the variable `{name}` is not set"));
+            }
             drive_http(attempt, provider, key, model, sink, halted).await
         }
         Target::Local { model } => match &attempt.shared.local {

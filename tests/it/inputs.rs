@@ -100,7 +100,7 @@ fn a_prompt_that_cannot_be_sent_is_refused_with_its_place_before_anything_is_mad
 
 #[test]
 fn every_usage_error_is_exit_2_and_makes_nothing() {
-    let cases: [(&[&str], &[&str]); 23] = [
+    let cases: [(&[&str], &[&str]); 24] = [
         (&["run", "-m", "a,nosuch", "two words"], &["unknown model `nosuch`", "known:"]),
         (&["run", "-m", "a,,a", "two words"], &["model"]),
         (&["run", "-m", "a,claude:", "two words"], &["claude:"]),
@@ -114,6 +114,7 @@ fn every_usage_error_is_exit_2_and_makes_nothing() {
         (&["run", "-m", "a", "-i", "in.md", "two words"], &["--input"]),
         (&["run", "-m", "a", "-i", "picture.png"], &["picture.png", "text"]),
         (&["run", "-m", "a", "--timeout", "10", "two words"], &["no unit", "`10s`", "`10m`"]),
+        (&["run", "-m", "a", "--timeout", "0", "two words"], &["no time at all"]),
         (&["run", "-m", "a", "--idle-timeout", "soon", "two words"], &["soon", "90s"]),
         (&["run", "-m", "a", "--deadline=-5s", "two words"], &["-5s"]),
         (&["run", "-m", "a", "--jobs", "0", "two words"], &["--jobs"]),

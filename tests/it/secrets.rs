@@ -220,3 +220,28 @@ fn no_secret_is_in_what_a_slot_is_said_to_be_doing() {
     assert_clean("standard output", &team.stdout());
     assert_clean("standard error", &team.stderr());
 }
+
+#[test]
+fn a_missing_key_is_told_before_anything_is_asked() {
+    let closed = "http://127.0.0.1:9/v1".into();
+    let provider = [("wire", "openai-chat".into()), ("base_url", closed), ("api_key_env", "OFFICE_KEY".into())];
+    let config = TeamToml::new().provider("office", &provider).agent("other", &["print fine"]);
+    let env = TestEnv::with(&config);
+    env.team(&["run", "-m", "office@m,other", "two words"]).assert().code(0);
+    let session = env.session();
+    let slot = session.slot(&session.id_of("office@m"));
+    // Had it been asked, nobody would have listened, and the reason would be `network`.
+    assert_eq!(slot["error"]["reason"], "auth", "{slot}");
+    let id = session.id_of("office@m");
+    assert_eq!(slot["error"]["detail"], format!("the variable `[{id}.key]` is not set"));
+}
+
+#[test]
+fn events_that_cannot_be_written_are_no_success() {
+    let env = TestEnv::with(&TeamToml::new().agent("a", &["print fine"]));
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut run = env.command_under(&[], &["run", "--json", "-m", "a", "two words"]);
+    let status = run.stdout(full).stderr(std::process::Stdio::null()).status().unwrap();
+    assert_eq!(status.code(), Some(70));
+    assert!(env.session().has("response-01.md"), "the answer is kept all the same");
+}

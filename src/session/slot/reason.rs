@@ -139,9 +139,9 @@ impl Reason {
             Self::PromptNotRead => "shorten the input, do not begin it with `/`, or use a model that reads it whole",
             Self::Timeout => "raise `--timeout` or `--deadline`, or leave them out to wait as long as it takes",
             Self::IdleTimeout => "raise `--idle-timeout`, or leave it out: a quiet model may be thinking",
-            Self::Cancelled => "`team resume` asks this slot again",
-            Self::Budget => "raise `--max-cost`, then `team resume`",
-            Self::OwnerDied => "`team resume` asks this slot again",
+            Self::Cancelled => "run again to have its answer; what the others wrote is kept",
+            Self::Budget => "raise the budget and run again; what the others wrote is kept",
+            Self::OwnerDied => "run again to have its answer; what the others wrote is kept",
             Self::NonzeroExit => "read the log; run the program once by hand",
             Self::SpawnFailed => "check that the program is installed and on PATH: `team doctor`",
             Self::ApiError => "read the log; the provider's own message is in it",
@@ -158,7 +158,7 @@ impl Reason {
             Self::Blocked => "give the program the permission in its own settings; nobody can answer it here",
             Self::BadOutput => "check that `output` names the format that the program prints",
             Self::WorkspaceChanged => "the model wrote into a read-only workspace; its answer is not counted",
-            Self::IoError => "free disk space or repair the folder's permissions, then `team resume`",
+            Self::IoError => "free disk space or repair the folder's permissions, then run again",
         }
     }
 }
