@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::processes::belonging_to;
+use super::processes::{belonging_to, with_signals};
 use super::{Background, DEADLINE, Session, TeamToml, Terminal, wait_until};
 
 /// Nobody's id, and not the overflow id, which a user namespace shows for everybody it does not know.
@@ -27,6 +27,7 @@ pub(crate) struct TestEnv {
 
 impl TestEnv {
     pub(crate) fn new() -> Self {
+        with_signals();
         let root = tempfile::Builder::new().prefix("team-test-").tempdir().unwrap();
         for dir in ["home", "tmp", "project", "config", "cache", "data", "state", "runtime", "output"] {
             std::fs::create_dir(root.path().join(dir)).unwrap();

@@ -1,6 +1,9 @@
 //! The processes of one test environment, found by what they inherited from it.
 
 use std::path::Path;
+use std::sync::{Arc, Once};
+
+use nix::sys::signal::Signal;
 
 /// Whether the process lives; a zombie does not.
 pub(crate) fn is_alive(pid: u32) -> bool {
@@ -34,4 +37,23 @@ pub(crate) fn belonging_to(root: &Path) -> Vec<(u32, String)> {
             (pid, String::from_utf8_lossy(&line).replace('\0', " "))
         })
         .collect()
+}
+
+/// Lets the programs that are started from now on receive every signal, also where the tests themselves run under
+/// `nohup` or in the background of a script: what is ignored there would stay ignored in them, and they honour that.
+///
+/// A signal that is caught is at its default in a program that is started.
+pub(crate) fn with_signals() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        let ignored = ignored.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0);
+        for signal in [Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM, Signal::SIGTSTP] {
+            let number = signal as i32;
+            if ignored & (1 << (number - 1)) != 0 {
+                signal_hook::flag::register(number, Arc::default()).unwrap();
+            }
+        }
+    });
 }
