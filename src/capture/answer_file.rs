@@ -194,9 +194,9 @@ impl Visible {
     }
 }
 
-/// White space, and the characters that show nothing.
+/// White space, and the characters that show nothing, NUL and other controls among them.
 fn is_blank(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '\u{feff}' | '\u{200b}'..='\u{200d}' | '\u{2060}')
+    c.is_whitespace() || c.is_control() || matches!(c, '\u{feff}' | '\u{200b}'..='\u{200d}' | '\u{2060}')
 }
 
 #[cfg(test)]

@@ -208,7 +208,7 @@ pub struct JudgingArgs {
     /// The models that vote, separated by commas; may be repeated [default: the panel]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = model_name)]
     pub judges: Vec<String>,
-    /// Which answers a judge does not see: those of its own model, only its own seat's, or none
+    /// Hide from a judge the answers of its own model, only that of its own seat, or include all
     #[arg(long, value_name = "RULE", value_enum)]
     pub self_vote: Option<SelfVote>,
     /// Take the prompts from this folder instead of the built-in ones

@@ -117,10 +117,10 @@ pub(super) async fn conclude(
     let (mut observer, written) = observer(context);
     let mut announce = |folder: &Path, temporary: Option<&str>| {
         if let Some(reason) = temporary {
-            printer.warning(format!(
+            printer.alert(format!(
                 "the session is kept in a temporary folder, for sessions cannot be made where they should be: {reason}"
             ));
-            printer.warning(format!("to keep it, move `{}` to a folder of your own", folder.display()));
+            printer.alert(format!("to keep it, move `{}` to a folder of your own", folder.display()));
         }
         printer.note(format!("session: {}", folder.display()));
     };

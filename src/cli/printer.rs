@@ -150,6 +150,11 @@ impl Printer {
         }
     }
 
+    /// A warning that is shown also when only results and errors are: what follows is not where it is looked for.
+    pub fn alert(&self, text: impl AsRef<str>) {
+        self.message(&format!("{WARNING}warning:{WARNING:#} {}", without_controls(text.as_ref())));
+    }
+
     /// What ended the command, why, and what to do next.
     pub fn error(&self, error: &Error) {
         self.message(&format!("{ERROR}error:{ERROR:#} {}", without_controls(&error.chain())));

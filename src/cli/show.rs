@@ -81,8 +81,8 @@ fn session_text(view: &View, names: Option<&Manifest>) -> Result<String> {
 fn slot_text(view: &View, slot: SlotId) -> Result<String> {
     let session = || view.meta.session_id.clone();
     let entry = view.status.models.get(&slot).ok_or_else(|| SessionError::NoSlot { session: session(), slot })?;
-    if entry.state == SlotState::Completed {
-        return Ok(String::from_utf8_lossy(&fs::read(view.layout.response(slot))?).into_owned());
+    if let Some(answer) = entry.read_answer(&view.layout, slot)? {
+        return Ok(String::from_utf8_lossy(&answer).into_owned());
     }
     let mut text = format!("slot {slot} is {}\n", entry.state.as_str());
     if let Some(error) = &entry.error {

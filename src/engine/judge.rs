@@ -144,6 +144,9 @@ pub(super) async fn run_round<R: CryptoRng>(
 
     let mut notes = Vec::new();
     notes.extend(fitted.refused.iter().map(ToString::to_string));
+    notes.extend(prompts.copies().filter(|copy| copy.left_out > 0).map(|copy| {
+        format!("answer {} was cut for the judges: {} bytes of its middle were not shown", copy.id, copy.left_out)
+    }));
     notes.extend(fitted.left_out.iter().map(|(judge, left)| {
         let left: Vec<String> = left.iter().map(ToString::to_string).collect();
         format!("judge {judge} did not see {}: its declared context is too small", left.join(", "))
@@ -185,18 +188,7 @@ pub(super) async fn run_round<R: CryptoRng>(
 fn read_answers(session: &Session) -> Result<BTreeMap<SlotId, Vec<u8>>> {
     let mut texts = BTreeMap::new();
     for (slot, entry) in &session.panel().status().models {
-        if entry.state != SlotState::Completed {
-            continue;
-        }
-        let path = session.layout().response(*slot);
-        let bytes = fs_err::read(&path)?;
-        if Some(Sha256Hash::of(&bytes)) != entry.sha256 {
-            return Err(Error::new(
-                ErrorKind::Integrity,
-                format!("`{}` is not the answer that was recorded", path.display()),
-            )
-            .hint("the file was changed after the run; restore it, or run again"));
-        }
+        let Some(bytes) = entry.read_answer(session.layout(), *slot)? else { continue };
         texts.insert(*slot, bytes);
     }
     Ok(texts)

@@ -34,6 +34,9 @@ pub(super) fn publish(
     let judges = folder.manifest().clone();
     let panel = session.panel().manifest().clone();
     let names = Names { slots: names_of(&panel), judges: names_of(&judges) };
+    if was_revealed(session)? {
+        notes.push("the names were revealed to a person before this verdict; the record says when".to_owned());
+    }
     notes.splice(0..0, panel_notes(session.panel().status(), &panel, &judges, folder.status()));
     notes.extend(dropped_settings(session.layout(), "slot")?);
     notes.extend(dropped_settings(folder.layout(), "judge")?);
@@ -115,6 +118,14 @@ fn failed_seats(status: &Status, seat: fn(SlotId) -> Seat, folder: &str) -> Vec<
                 .map(|path| format!("{folder}{path}")),
         })
         .collect()
+}
+
+/// Whether somebody looked at the names before a first verdict told them.
+fn was_revealed(session: &Session) -> Result<bool> {
+    let records = History::read(&session.layout().events())?.records;
+    let told = records.iter().position(|record| matches!(record.event, Event::Verdict { .. }));
+    let before = &records[..told.unwrap_or(records.len())];
+    Ok(before.iter().any(|record| matches!(record.event, Event::Revealed)))
 }
 
 /// What a reader must know about how the answers came about.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use jiff::Timestamp;
 use unicode_width::UnicodeWidthStr;
 
-use super::format::{bytes, seconds};
+use super::format::{bytes, seconds, without_controls};
 use crate::session::slot::SlotState;
 use crate::session::{Meta, SlotStatus, Status, View};
 
@@ -89,7 +89,7 @@ pub fn list_text(sessions: &[(Meta, Status)]) -> String {
                 meta.session_id.clone(),
                 status.state.as_str().to_owned(),
                 format!("{}/{}", status.count(SlotState::Completed), status.models.len()),
-                meta.target.chars().take(50).collect(),
+                without_controls(&meta.target).chars().take(50).collect(),
             ]
         })
         .collect();

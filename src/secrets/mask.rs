@@ -1,6 +1,7 @@
 //! Models' names out of text, while the vote is not over.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -25,15 +26,24 @@ pub struct SlotNames {
     pub key: Vec<String>,
 }
 
-/// Replaces what would name a slot by its mark, case aside and at word boundaries.
+/// Replaces what would name a slot by a mark, case aside and at word boundaries.
+///
+/// Only a text about a slot that names nobody else gets marks with the slot's number. Everywhere else a name becomes a
+/// mark without one: numbers beside each other, in a list that a program prints, would say who is who.
 ///
 /// Cheap to clone. Text in other scripts than ASCII is compared as it is.
 #[derive(Clone)]
-pub struct Mask(Arc<Vec<Matcher>>);
+pub struct Mask(Arc<Words>);
 
-/// All words of one slot.
+/// The words of a panel.
+struct Words {
+    slots: Vec<(SlotId, Matcher)>,
+    /// Those of all slots together, so that a text gets the same marks whichever slot it is about.
+    all: Matcher,
+}
+
+/// Words, and what takes their place.
 struct Matcher {
-    slot: SlotId,
     words: AhoCorasick,
     /// What each pattern stands for.
     marks: Vec<String>,
@@ -42,24 +52,29 @@ struct Matcher {
 impl Mask {
     /// A mask for the slots of a panel.
     pub fn new(panel: Vec<SlotNames>) -> Self {
-        Self(Arc::new(panel.into_iter().map(Matcher::new).collect()))
+        let all = panel.iter().flat_map(words_of).map(|(naming, word)| (naming.without_slot().to_owned(), word));
+        let all = Matcher::new(all);
+        let numbered = |names: &SlotNames| {
+            let mark = |naming| Placeholder { slot: names.slot, naming }.to_string();
+            (names.slot, Matcher::new(words_of(names).map(|(naming, word)| (mark(naming), word))))
+        };
+        Self(Arc::new(Words { slots: panel.iter().map(numbered).collect(), all }))
     }
 
-    /// `text` about `slot`: its own names are replaced first, then those of the other slots. Where the text is about
-    /// no slot, the slots come in their order.
+    /// `text` about `slot`, or about the panel as a whole.
     #[must_use]
     pub fn text_for(&self, slot: Option<SlotId>, text: &str) -> String {
-        let own = self.0.iter().filter(|matcher| Some(matcher.slot) == slot);
-        let others = self.0.iter().filter(|matcher| Some(matcher.slot) != slot);
-        let mut pieces = vec![Piece::Text { start: 0, end: text.len() }];
-        for matcher in own.chain(others) {
-            matcher.replace(text, &mut pieces);
+        let whole = || vec![Piece::Text { start: 0, end: text.len() }];
+        let mut pieces = whole();
+        let own = self.0.slots.iter().find(|(id, _)| Some(*id) == slot);
+        if let Some((_, own)) = own {
+            own.replace(text, &mut pieces);
         }
-        if pieces.len() == 1 {
-            return match pieces[0] {
-                Piece::Text { .. } => text.to_owned(),
-                Piece::Mark(mark) => mark.to_owned(),
-            };
+        let numbered = marks_in(&pieces);
+        self.0.all.replace(text, &mut pieces);
+        if numbered > 0 && marks_in(&pieces) > numbered {
+            pieces = whole();
+            self.0.all.replace(text, &mut pieces);
         }
         pieces.into_iter().fold(String::with_capacity(text.len()), |out, piece| match piece {
             Piece::Text { start, end } => out + &text[start..end],
@@ -71,7 +86,7 @@ impl Mask {
 impl fmt::Debug for Mask {
     /// Never shows a name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Mask").field("slots", &self.0.len()).finish_non_exhaustive()
+        f.debug_struct("Mask").field("slots", &self.0.slots.len()).finish_non_exhaustive()
     }
 }
 
@@ -82,20 +97,24 @@ enum Piece<'m> {
     Mark(&'m str),
 }
 
+fn marks_in(pieces: &[Piece<'_>]) -> usize {
+    pieces.iter().filter(|piece| matches!(piece, Piece::Mark(_))).count()
+}
+
+/// The words that name a slot, the more precise naming first.
+fn words_of(names: &SlotNames) -> impl Iterator<Item = (Naming, String)> + '_ {
+    [(Naming::Key, &names.key), (Naming::Program, &names.program), (Naming::Model, &names.model)].into_iter().flat_map(
+        |(naming, words)| {
+            let words = words.iter().map(|word| word.trim()).filter(|word| !word.is_empty());
+            words.map(move |word| (naming, word.to_owned()))
+        },
+    )
+}
+
 impl Matcher {
     #[expect(clippy::expect_used, reason = "only an automaton over 2 GiB of words cannot be built")]
-    fn new(names: SlotNames) -> Self {
-        let mut patterns = Vec::new();
-        let mut marks = Vec::new();
-        for (naming, words) in
-            [(Naming::Key, names.key), (Naming::Program, names.program), (Naming::Model, names.model)]
-        {
-            let mark = Placeholder { slot: names.slot, naming }.to_string();
-            for word in words.into_iter().filter(|word| !word.trim().is_empty()) {
-                patterns.push(word.trim().to_owned());
-                marks.push(mark.clone());
-            }
-        }
+    fn new(words: impl Iterator<Item = (String, String)>) -> Self {
+        let (marks, patterns): (Vec<String>, Vec<String>) = words.unzip();
         // Standard semantics reports every word at every place, so that a long word that fails at its boundary does
         // not hide a short one.
         let words = AhoCorasick::builder()
@@ -103,7 +122,7 @@ impl Matcher {
             .ascii_case_insensitive(true)
             .build(&patterns)
             .expect("the names of a panel are smaller than 2 GiB");
-        Self { slot: names.slot, words, marks }
+        Self { words, marks }
     }
 
     fn replace<'m>(&'m self, text: &str, pieces: &mut Vec<Piece<'m>>) {
@@ -114,13 +133,14 @@ impl Matcher {
         for piece in pieces.drain(..) {
             match piece {
                 Piece::Mark(mark) => out.push(Piece::Mark(mark)),
-                Piece::Text { start, end } => self.replace_in(text, start, end, &mut out),
+                Piece::Text { start, end } => self.replace_in(text, start..end, &mut out),
             }
         }
         *pieces = out;
     }
 
-    fn replace_in<'m>(&'m self, text: &str, start: usize, end: usize, out: &mut Vec<Piece<'m>>) {
+    fn replace_in<'m>(&'m self, text: &str, range: Range<usize>, out: &mut Vec<Piece<'m>>) {
+        let Range { start, end } = range;
         let mut found: Vec<(usize, usize, usize)> = self
             .words
             .find_overlapping_iter(&text[start..end])
@@ -225,14 +245,14 @@ mod tests {
     #[case("Claude failed: set ANTHROPIC_API_KEY for claude:opus", "[01.program] failed: set [01.key] for [01.model]")]
     #[case("claude-opus-4 and claude-opus-41", "[01.model] and [01.program]-[01.model]-41")]
     #[case("claudette is not CLAUDE", "claudette is not [01.program]")]
-    #[case("claudeCode OpenAIError openaiClient", "[01.program]Code [02.model]Error [02.model]Client")]
+    #[case("claudeCode OpenAIError openaiClient", "[program]Code [model]Error [model]Client")]
     #[case("claude_code claude2 /usr/bin/claude", "[01.program]_code [01.program]2 /usr/bin/[01.program]")]
-    #[case("o3. foo3 o3-d o30 (O3)", "[02.model]. foo3 o3-d o30 ([02.model])")]
-    #[case("a\\nclaude gpt-5o", "a\\n[01.program] [02.model]o")]
+    #[case("o3. foo3 o3-d o30 (O3)", "[model]. foo3 o3-d o30 ([model])")]
+    #[case("a\\nclaude gpt-5o", "a\\n[program] [model]o")]
     #[case("日本claude語 é", "日本[01.program]語 é")]
     #[case("nothing here", "nothing here")]
     #[case("", "")]
-    #[case("codex", "[02.program]")]
+    #[case("codex", "[program]")]
     fn names_are_replaced_at_word_boundaries(#[case] text: &str, #[case] expected: &str) {
         assert_eq!(mask().text_for(Some(ids()[0]), text), expected);
     }
@@ -240,9 +260,9 @@ mod tests {
     #[test]
     fn a_shared_word_gets_the_mark_of_the_slot_that_the_text_is_about() {
         let ids = ids();
-        assert_eq!(mask().text_for(Some(ids[2]), "Anthropic's claude"), "[03.model]'s [01.program]");
+        assert_eq!(mask().text_for(Some(ids[2]), "Anthropic's claude"), "[model]'s [program]");
         assert_eq!(mask().text_for(Some(ids[0]), "Anthropic's claude"), "[01.model]'s [01.program]");
-        assert_eq!(mask().text_for(None, "Anthropic's codex"), "[01.model]'s [02.program]");
+        assert_eq!(mask().text_for(None, "Anthropic's codex"), "[model]'s [program]");
     }
 
     #[test]
@@ -266,7 +286,17 @@ mod tests {
         let names = |words: &[&str]| SlotNames { slot: id, model: strings(words), program: vec![], key: vec![] };
         assert_eq!(Mask::new(vec![names(&["model", "abc"])]).text_for(Some(id), "abc"), "[01.model]");
         let two = Mask::new(vec![names(&["abc"]), SlotNames { slot: ids()[1], ..names(&["model"]) }]);
-        assert_eq!(two.text_for(Some(id), "abc model"), "[01.model] [02.model]");
+        assert_eq!(two.text_for(Some(id), "abc model"), "[model] [model]");
+    }
+
+    #[test]
+    fn a_list_of_names_does_not_say_which_of_them_is_whose() {
+        let list = "available: opus, o3, claude:haiku";
+        let shown = mask().text_for(Some(ids()[0]), list);
+        assert_eq!(shown, "available: [model], [model], [model]");
+        assert!(ids().into_iter().all(|id| mask().text_for(Some(id), list) == shown));
+        assert_eq!(mask().text_for(None, list), shown);
+        assert_eq!(mask().text_for(Some(ids()[0]), "claudeCodex"), "[program][program]");
     }
 
     #[test]

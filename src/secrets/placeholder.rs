@@ -27,6 +27,16 @@ impl Naming {
             Self::Key => "key",
         }
     }
+
+    /// The mark for a name that must not be tied to a slot.
+    #[must_use]
+    pub const fn without_slot(self) -> &'static str {
+        match self {
+            Self::Model => "[model]",
+            Self::Program => "[program]",
+            Self::Key => "[key]",
+        }
+    }
 }
 
 /// A mark for one name of one slot.

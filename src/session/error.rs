@@ -51,6 +51,9 @@ pub enum SessionError {
         /// Who owns it.
         owner: String,
     },
+    /// An answer is not the one that was recorded.
+    #[error("`{}` is not the answer that was recorded", .0.display())]
+    Changed(PathBuf),
     /// The folder already holds a session.
     #[error("`{}` already holds a session", .0.display())]
     Exists(PathBuf),
@@ -102,6 +105,10 @@ impl From<SessionError> for Error {
                 (ErrorKind::Integrity, Some("the record was changed after it was written; do not rely on it"))
             }
             SessionError::Owned { .. } => (ErrorKind::Owned, Some("wait for it, or stop it with `team cancel`")),
+            SessionError::Changed(_) => (
+                ErrorKind::Integrity,
+                Some("it was changed after its slot completed: do not rely on it; restore it, or run again"),
+            ),
             SessionError::Exists(_) => (ErrorKind::Usage, Some("name another folder; nothing was changed")),
             SessionError::NotFound { .. } => (ErrorKind::NotFound, Some("`team list` shows the sessions there are")),
             SessionError::Ambiguous { .. } => (ErrorKind::Usage, Some("write more of the name")),

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::events::{Event, Record, SlotError};
+use super::layout::Layout;
 use super::meta::{Phase, SessionState};
 use super::slot::{Reason, SlotMove, SlotState, Usage, transition};
 use super::{SessionError, read};
@@ -91,6 +92,16 @@ impl SlotStatus {
             usage: None,
             error: None,
         }
+    }
+
+    /// The answer of `slot`, checked against its hash on record; `None` when there is no complete one.
+    pub fn read_answer(&self, layout: &Layout, slot: SlotId) -> Result<Option<Vec<u8>>, SessionError> {
+        if self.state != SlotState::Completed {
+            return Ok(None);
+        }
+        let path = layout.response(slot);
+        let bytes = fs_err::read(&path)?;
+        if Some(Sha256Hash::of(&bytes)) == self.sha256 { Ok(Some(bytes)) } else { Err(SessionError::Changed(path)) }
     }
 
     fn apply(&mut self, slot: SlotId, by: SlotMove) -> Result<(), SessionError> {

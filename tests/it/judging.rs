@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::support::{APPROVE, Session, TestEnv, assert_consistent, finish, judges, run_and_judge, voters, wait_until};
+use crate::support::{
+    APPROVE, Session, TeamToml, TestEnv, assert_consistent, finish, judges, run_and_judge, voters, wait_until,
+};
 
 /// Three agents whose answers tell them apart for the test, and that approve everything.
 fn three() -> TestEnv {
@@ -315,10 +317,31 @@ fn a_changed_answer_is_refused_with_6_and_no_judge_is_asked() {
     let (out, err) = finish(&env, &["judge"], 6);
     assert_eq!(out, "");
     assert!(err.contains("response-02.md` is not the answer that was recorded"), "{err}");
+    let (shown, _) = finish(&env, &["show", "latest", "02"], 6);
+    assert_eq!(shown, "", "a changed answer is not shown as if it were the slot's");
     assert!(!session.has("judging") && !session.has("verdict.json"));
     std::fs::write(session.path("response-02.md"), answer).unwrap();
     assert_consistent(&session);
     finish(&env, &["judge"], 0);
+}
+
+#[test]
+fn a_reader_of_the_verdict_learns_that_answers_were_cut_and_names_revealed_before() {
+    let config = TeamToml::new()
+        .agent("long", &["bytes 200000", "vote approve"])
+        .agent("short", &["answer short text", "vote approve"])
+        .agent("third", &["answer another text", "vote approve"])
+        .panel(&["long", "short", "third"]);
+    let env = TestEnv::with(&config);
+    finish(&env, &["run", "Which one is it?"], 0);
+    let session = env.session();
+    let id = session.id_of("long");
+    finish(&env, &["show", "latest", "--reveal"], 0);
+    let (verdict, _) = finish(&env, &["judge"], 0);
+    assert!(verdict.contains(&format!("answer {id} was cut for the judges: ")), "{verdict}");
+    assert!(verdict.contains("names were revealed to a person before this verdict"), "{verdict}");
+    // Once a verdict has told the names, looking again is nothing to warn of; the first look still is.
+    finish(&env, &["show", "latest", "--reveal"], 0);
 }
 
 #[test]
