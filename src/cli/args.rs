@@ -287,6 +287,9 @@ pub struct InitArgs {
 
 /// `team demo`.
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+The first time it sets up the model (127 MB, kept in the cache folder). It exits with 0 when there is a verdict,
+whatever so small a model voted.")]
 pub struct DemoArgs {
     /// The question [default: a built-in one]
     #[arg(value_name = "PROMPT")]

@@ -69,7 +69,11 @@ pub(super) async fn demo(args: &DemoArgs, context: &Context) -> Result<ExitCode>
         judge: Some(judge),
         notes,
     };
-    conclude(context, prepared, async |context| engine::run(request, context, &mut rand::rng()).await).await
+    let ran =
+        conclude(context, prepared, async |context| engine::run(request, context, &mut rand::rng()).await).await?;
+    // What is shown is that the whole way works here; a small model that abstains is no failure of that.
+    let shown = ran.verdict.is_some() && ran.stop.is_none();
+    Ok(if shown { ExitCode::DONE } else { ran.exit_code() })
 }
 
 fn seat_of(model: &ResolvedModel, (temperature, seed, system): (f64, u64, &str)) -> ResolvedModel {

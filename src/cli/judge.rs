@@ -42,8 +42,9 @@ pub(super) async fn judge(args: &JudgeArgs, context: &Context) -> Result<ExitCod
     let asked: Vec<_> = judges.iter().collect();
     let prepared = prepare(context, &config, &asked, args.limits.require_blind).await?;
     let limits = limits(config.settings());
-    conclude(context, prepared, async |context| {
+    let judged = conclude(context, prepared, async |context| {
         engine::judge(layout, &request, limits, context, &mut rand::rng()).await
     })
-    .await
+    .await?;
+    Ok(judged.exit_code())
 }

@@ -11,7 +11,7 @@ use super::printer::{Printer, Verbosity};
 use crate::capture::Pattern;
 use crate::config::{Config, Models, ResolvedModel, Settings};
 use crate::engine::{self, Decision, JudgeRequest, Outcome, Services, local_server};
-use crate::error::{Error, ExitCode, Result};
+use crate::error::{Error, Result};
 use crate::isolation::{Level, OVERRIDE_VARIABLE, Preference, probe};
 use crate::prompts::Prompts;
 use crate::report::{Both, JsonLines, LiveLines, PlainLines, Silent, Written};
@@ -111,7 +111,7 @@ pub(super) async fn conclude(
     context: &Context,
     prepared: Prepared,
     work: impl AsyncFnOnce(engine::Context<'_>) -> Result<Outcome>,
-) -> Result<ExitCode> {
+) -> Result<Outcome> {
     let printer = &context.printer;
     let Prepared { mut control, services } = prepared;
     let (mut observer, written) = observer(context);
@@ -144,7 +144,7 @@ pub(super) async fn conclude(
         }
     }
     explain(printer, &outcome);
-    Ok(outcome.exit_code())
+    Ok(outcome)
 }
 
 /// The last words of a command: what it amounts to, where a person may not see it in the data.

@@ -59,5 +59,7 @@ async fn ask(
         judge,
         notes: Vec::new(),
     };
-    conclude(context, prepared, async |context| engine::run(request, context, &mut rand::rng()).await).await
+    let ran =
+        conclude(context, prepared, async |context| engine::run(request, context, &mut rand::rng()).await).await?;
+    Ok(ran.exit_code())
 }

@@ -55,7 +55,14 @@ fn a_panel_of_the_local_model_is_judged_seat_by_seat() {
         .timeout(std::time::Duration::from_secs(300))
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    check(&env.session(), 3);
+    let session = env.session();
+    // Whether so small a model votes or abstains is chance; that the code tells which is not.
+    let expected = match session.json("verdict.json")["decision"].as_str() {
+        Some("ranking") => 0,
+        Some("noDecision") => 3,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(output.status.code(), Some(expected), "{}", String::from_utf8_lossy(&output.stderr));
+    check(&session, 3);
     env.wait_for_no_processes();
 }
