@@ -5,12 +5,21 @@ use std::path::{Path, PathBuf};
 use super::doctor::Finding;
 use super::inventory::{self, LocalModel};
 use crate::config::{AgentKind, Environment, ProviderEntry, ResolvedModel, Target};
+use crate::slots::agents::locate;
 
 /// Looks at one member.
 pub(super) async fn look_at(model: &ResolvedModel, environment: &Environment, local: Option<&LocalModel>) -> Finding {
     match &model.target {
         Target::Process { agent, command, .. } => {
             let program = command.first().map_or("", String::as_str);
+            // A command of the user's may take `--version` for a question, and answer it at a price.
+            if *agent == AgentKind::Custom {
+                return match locate(program, environment) {
+                    Some(_) => Finding::good(format!("`{program}` is there")),
+                    None => Finding::failed(format!("`{program}` is not installed, or not in PATH"))
+                        .hint("`command` in its `[models.x]` names the program"),
+                };
+            }
             let found = inventory::agent(program, program, environment).await;
             if found.program.is_none() {
                 return Finding::failed(format!("`{program}` is not installed, or not in PATH")).hint(match agent {
@@ -21,8 +30,6 @@ pub(super) async fn look_at(model: &ResolvedModel, environment: &Environment, lo
             }
             let version = match (found.version, found.problem, agent) {
                 (Some(version), _, _) => version,
-                // A command of the user's need not know `--version`.
-                (None, _, AgentKind::Custom) => format!("`{program}` is there"),
                 (None, problem, _) => {
                     return Finding::failed(problem.unwrap_or_else(|| format!("`{program}` does not run")));
                 }

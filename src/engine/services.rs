@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::config::{Environment, Provider, ResolvedModel, Target, expand, variables_in};
+use crate::config::{AgentKind, Environment, Provider, ResolvedModel, Target, expand, variables_in};
 use crate::error::{Error, Result};
 use crate::isolation::{Mechanism, Probe};
 use crate::runner::process::DESCRIPTORS_PER_PROCESS;
 use crate::runner::{Checks, Descriptors, Limits, Shared};
-use crate::secrets::{Mask, Redactor, Scrub, SlotNames};
+use crate::secrets::{Mask, Redactor, Scrub, SlotNames, key_words, model_words};
 use crate::session::Manifest;
 use crate::slots::local::LocalServer;
 use crate::slots::{agents, http};
@@ -88,8 +88,10 @@ impl Services {
             .models
             .iter()
             .map(|(slot, member)| {
-                let words = member.resolved.naming_words();
-                SlotNames { slot: *slot, model: words.model, program: words.program, key: words.key }
+                let mut words = member.resolved.naming_words();
+                words.model.extend(model_words(telling_names(&member.resolved)));
+                let key = words.key.iter().flat_map(|name| key_words(name)).collect();
+                SlotNames { slot: *slot, model: words.model, program: words.program, key }
             })
             .collect();
         Arc::new(Scrub::blind(Redactor::new(&self.secrets), Mask::new(names)))
@@ -120,6 +122,26 @@ impl Services {
     }
 }
 
+/// The names whose parts, family and vendor would tell the model as well. What the user made up is not among them: the
+/// parts of an alias, and what a command of the user's own is told, are ordinary words.
+fn telling_names(model: &ResolvedModel) -> Vec<&str> {
+    let mut names = Vec::new();
+    match &model.target {
+        Target::Process { agent, model, .. } => {
+            names.extend(model.as_deref());
+            match agent {
+                AgentKind::Claude => names.push("claude"),
+                AgentKind::Codex => names.push("codex"),
+                AgentKind::Custom => {}
+            }
+        }
+        Target::Http { provider, model } => names.extend([provider.name.as_str(), model.as_str()]),
+        Target::Local { model } => names.push(model),
+        Target::Replay { .. } => {}
+    }
+    names
+}
+
 /// The values that asking `model` hands to somebody: they must never be written or shown.
 fn secrets_of(model: &ResolvedModel, environment: &Environment) -> Vec<String> {
     match &model.target {
@@ -147,5 +169,37 @@ fn secrets_of(model: &ResolvedModel, environment: &Environment) -> Vec<String> {
             key.into_iter().chain(headers).collect()
         }
         Target::Local { .. } | Target::Replay { .. } => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{ModelIdentity, ModelSettings, OutputFormat, PromptVia};
+
+    fn process(name: &str, agent: AgentKind, command: &[&str]) -> ResolvedModel {
+        ResolvedModel {
+            name: name.to_owned(),
+            identity: ModelIdentity(name.to_owned()),
+            target: Target::Process {
+                agent,
+                command: command.iter().map(|word| (*word).to_owned()).collect(),
+                model: None,
+                prompt: PromptVia::Stdin,
+                output: OutputFormat::Text,
+            },
+            settings: ModelSettings::default(),
+        }
+    }
+
+    #[test]
+    fn an_agents_family_tells_as_much_as_its_name_and_a_commands_words_do_not() {
+        let words = |model: &ResolvedModel| model_words(telling_names(model)).join(" ").to_lowercase();
+        let codex = words(&process("second", AgentKind::Codex, &["codex"]));
+        assert!(["gpt", "chatgpt", "openai", "codex"].iter().all(|word| codex.contains(word)), "{codex}");
+        let claude = words(&process("first", AgentKind::Claude, &["claude"]));
+        assert!(["sonnet", "opus", "anthropic"].iter().all(|word| claude.contains(word)), "{claude}");
+        let own = words(&process("mine", AgentKind::Custom, &["sh", "-c", "echo limit"]));
+        assert_eq!(own, "");
     }
 }
