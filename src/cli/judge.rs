@@ -34,7 +34,9 @@ pub(super) async fn judge(args: &JudgeArgs, context: &Context) -> Result<ExitCod
         let complete =
             |slot: &SlotId| view.status.models.get(slot).is_some_and(|entry| entry.state == SlotState::Completed);
         let complete: Vec<bool> = manifest.shuffle_order.iter().map(complete).collect();
-        if let Some(note) = request.check_complete(&panel, &complete)?.forecast() {
+        let enough = complete.iter().filter(|complete| **complete).count() >= 2;
+        // With fewer there is no vote at all, which the engine says with its own code.
+        if enough && let Some(note) = request.check_complete(&panel, &complete)?.forecast() {
             context.printer.note(format!("note: {note}"));
         }
     }

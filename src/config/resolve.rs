@@ -391,12 +391,31 @@ fn replay(asked: &str, recording: &str, folder: &Path) -> Result<ResolvedModel, 
     if file.is_empty() || !path.is_file() {
         return Err(wrong(format!("there is no recording `{}`", path.display())));
     }
+    if output == OutputFormat::Text && begins_with_a_frame(&path) {
+        // Taken as text, the frames themselves would be the answer, with the model's name in them.
+        return Err(wrong(format!("it is a stream of frames: add its format, such as `#{}`", known[1])));
+    }
     Ok(ResolvedModel {
         name: asked.to_owned(),
         identity: ModelIdentity(format!("replay/{}", path.display())),
         target: Target::Replay { file: path, output, pace },
         settings: ModelSettings::default(),
     })
+}
+
+/// Whether the first line is a JSON object with a `type`.
+fn begins_with_a_frame(path: &Path) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Frame {
+        #[serde(rename = "type")]
+        _kind: String,
+    }
+    let mut line = Vec::new();
+    let read = fs_err::File::open(path).and_then(|file| {
+        // A frame is recognised by its beginning or not at all; a recording may be one endless line.
+        std::io::BufRead::read_until(&mut std::io::BufReader::new(std::io::Read::take(file, 1 << 20)), b'\n', &mut line)
+    });
+    read.is_ok() && serde_json::from_slice::<Frame>(&line).is_ok()
 }
 
 /// The settings of an alias over those of what it stands for.

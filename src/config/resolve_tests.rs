@@ -203,6 +203,10 @@ fn a_recording_is_found_from_the_folder_of_its_file() {
     assert!(resolve(&from_sub, "replay:a.jsonl").unwrap_err().to_string().contains("no recording"));
     assert!(resolve(&config, "replay:a.jsonl#xml").unwrap_err().to_string().contains("claude-stream-json"));
     assert!(resolve(&config, "replay:a.jsonl#text@fast").is_err());
+    resolve(&config, "replay:a.jsonl").unwrap();
+    crate::fs::replace(&file, b"{\"type\":\"system\",\"model\":\"m\"}\nmore\n").unwrap();
+    let frames = resolve(&config, "replay:a.jsonl").unwrap_err().to_string();
+    assert!(frames.contains("`#claude-stream-json`"), "{frames}");
 }
 
 #[test]

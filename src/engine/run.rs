@@ -117,11 +117,10 @@ pub async fn judge<R: CryptoRng>(
         let why = format!("session `{}` was interrupted: slot {slot} has not ended", session.id());
         return Err(Error::usage(why).hint("run it again; judging an unfinished panel would favour the fast"));
     }
-    if session.panel().status().count(SlotState::Completed) < 2 {
-        let why = format!(
-            "{} slots completed; a vote needs two answers",
-            session.panel().status().count(SlotState::Completed)
-        );
+    let complete = session.panel().status().count(SlotState::Completed);
+    if complete < 2 {
+        let answers = if complete == 1 { "one answer is" } else { "no answer is" };
+        let why = format!("{answers} complete; a vote needs two");
         return Err(Error::new(ErrorKind::NoDecision, why).hint("`team status` shows what went wrong with the others"));
     }
     announce(session.layout().root(), None);

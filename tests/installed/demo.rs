@@ -21,7 +21,7 @@ fn check(session: &Session, seats: usize) {
 #[test]
 fn the_demo_ends_with_a_verdict_on_three_seats() {
     let env = env_with_local_model();
-    let output = env.team(&["demo"]).timeout(std::time::Duration::from_secs(300)).output().unwrap();
+    let output = env.team(&["demo"]).timeout(std::time::Duration::from_secs(900)).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     let session = env.session();
@@ -52,7 +52,7 @@ fn a_panel_of_the_local_model_is_judged_seat_by_seat() {
             "slot",
             "Why is the sky blue? One sentence.",
         ])
-        .timeout(std::time::Duration::from_secs(300))
+        .timeout(std::time::Duration::from_secs(900))
         .output()
         .unwrap();
     let session = env.session();

@@ -295,6 +295,23 @@ fn a_running_session_is_not_judged_and_not_touched() {
 }
 
 #[test]
+fn one_answer_alone_is_no_vote_and_exits_with_3() {
+    let env = three();
+    let panel = session_of_one(&env);
+    let (_, err) = finish(&env, &["judge"], 3);
+    assert!(err.contains("a vote needs two"), "{err}");
+    assert!(!panel.has("judging"), "nobody was asked");
+}
+
+/// A run of one slot.
+fn session_of_one(env: &TestEnv) -> Session {
+    let config: toml::Value = toml::from_str(&std::fs::read_to_string(env.path("team.toml")).unwrap()).unwrap();
+    let first = config["panel"][0].as_str().unwrap().to_owned();
+    finish(env, &["run", "-m", &first, "Which one is it?"], 0);
+    env.session()
+}
+
+#[test]
 fn a_planted_answer_is_ignored() {
     let env = three();
     finish(&env, &["run", "Which one is it?"], 0);
