@@ -1,7 +1,7 @@
 //! Run, judge, verdict and close put together: what every front end calls.
 //!
-//! A front end resolves names, makes a [`Control`](crate::runner::Control) and [`Services`], and calls [`run`] or
-//! [`judge`]. Everything is validated before the session's folder exists; from then on whatever is complete is kept, and
+//! A front end resolves names, makes a [`Control`](crate::runner::Control) and [`Services`], and calls [`run()`] or
+//! [`judge()`]. Everything is validated before the session's folder exists; from then on whatever is complete is kept, and
 //! the session is closed on every path.
 
 mod input;

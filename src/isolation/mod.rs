@@ -14,7 +14,7 @@
 //! killing; with [`Mechanism::TreeWalk`] both stages are child subreapers and walk the tree below them.
 //!
 //! In: a `wire::Launch` over the socket that is the outer stage's standard input, never over a command line or
-//! an environment, where a neighbour could read it. Out: `wire::Report`s over the same socket. [`probe`] finds out
+//! an environment, where a neighbour could read it. Out: `wire::Report`s over the same socket. [`probe()`] finds out
 //! which mechanism works here by running the whole chain to its end. This module owns no file on disk.
 
 mod mechanism;

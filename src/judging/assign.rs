@@ -91,7 +91,7 @@ impl From<AssignError> for Error {
 ///
 /// `answers` are the complete ones. A judge that sits on the panel begins after its own seat and goes on cyclically;
 /// one that does not, or that sees everything, begins at a place of its own. The result is then evened out
-/// ([`order::balance`]). Names differ over all judges. A judge without an answer to judge gets no assignment.
+/// (`order::balance`). Names differ over all judges. A judge without an answer to judge gets no assignment.
 ///
 /// # Errors
 /// Fewer than two answers, no judge, an answer without a judge, or an id that is used twice.

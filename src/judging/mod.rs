@@ -1,6 +1,6 @@
 //! Who judges what, in which order and under which alias; judge prompts; ballots.
 //!
-//! [`check_panel`] refuses, before a run, a panel in which an answer would have no judge. After it, [`assign`] gives
+//! [`check_panel`] refuses, before a run, a panel in which an answer would have no judge. After it, [`assign()`] gives
 //! each judge its own order and aliases over the completed answers, [`JudgePrompts`] prepares the copies once, drops
 //! what does not fit a judge's context ([`JudgePrompts::fit`]) and streams one prompt per judge. What a judge replies is
 //! read by [`parse`] into a [`Ballot`]; all ballots of a round are the [`Votes`] of `votes.json`.

@@ -21,7 +21,7 @@ pub enum BallotForm {
     /// Fenced `vote` blocks.
     #[default]
     Blocks,
-    /// The JSON of [`super::schema`].
+    /// The JSON of [`super::schema()`].
     Json,
 }
 

@@ -1,7 +1,7 @@
 //! From the votes of a round to its verdict: tally, statistics, rendering.
 //!
-//! [`tally`] is a pure function of [`crate::judging::Votes`]; [`to_json`] is the one serialisation of `verdict.json`, and
-//! [`recompute`] repeats both from `votes.json`, byte for byte. [`render`] makes `verdict.md` of it: the first text in
+//! [`tally()`] is a pure function of [`crate::judging::Votes`]; [`to_json`] is the one serialisation of `verdict.json`, and
+//! [`recompute()`] repeats both from `votes.json`, byte for byte. [`render()`] makes `verdict.md` of it: the first text in
 //! which models are named, with names that the caller read from the manifest. [`banner`] and [`summary`] are the lines
 //! for a terminal. Nothing here reads a file or a clock.
 
