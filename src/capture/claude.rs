@@ -10,7 +10,7 @@ use std::io;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::frame::{Content, Line, Loose, Text, Typed, read};
+use super::frame::{Content, Loose, Text, Typed, frame_of};
 use super::progress::Progress;
 use super::prose::{Block, Prose};
 use super::provider_words::typed_error;
@@ -224,15 +224,9 @@ pub(super) struct Claude {
 impl Claude {
     /// Takes one line; `false` when it is no frame.
     pub(super) fn line(&mut self, line: &[u8], prose: &mut Prose, out: &mut dyn Output) -> io::Result<bool> {
-        let frame = match read::<Frame<'_>>(line) {
-            Line::Frame(frame) => frame,
-            Line::Plain => return Ok(false),
-            Line::Odd(kind) => {
-                if matches!(&*kind, "assistant" | "result") {
-                    self.progress.unreadable(&kind);
-                }
-                return Ok(true);
-            }
+        let frame: Frame<'_> = match frame_of(line, &["assistant", "result"], &mut self.progress) {
+            Ok(frame) => frame,
+            Err(is_frame) => return Ok(is_frame),
         };
         self.progress.conversation(frame.session_id.str());
         match frame.kind.as_ref().map(Text::raw) {

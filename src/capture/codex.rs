@@ -7,7 +7,7 @@ use std::io;
 
 use serde::Deserialize;
 
-use super::frame::{Line, Loose, Text, Typed, read};
+use super::frame::{Loose, Text, Typed, frame_of};
 use super::progress::Progress;
 use super::prose::{Block, Prose};
 use super::provider_words::typed_error;
@@ -71,16 +71,11 @@ pub(super) struct Codex {
 impl Codex {
     /// Takes one line; `false` when it is no frame.
     pub(super) fn line(&mut self, line: &[u8], prose: &mut Prose, out: &mut dyn Output) -> io::Result<bool> {
-        let frame = match read::<Frame<'_>>(line) {
-            Line::Frame(frame) => frame,
-            Line::Plain => return Ok(false),
-            Line::Odd(kind) => {
-                if matches!(&*kind, "item.completed" | "turn.completed" | "turn.failed") {
-                    self.progress.unreadable(&kind);
-                }
-                return Ok(true);
-            }
-        };
+        let frame: Frame<'_> =
+            match frame_of(line, &["item.completed", "turn.completed", "turn.failed"], &mut self.progress) {
+                Ok(frame) => frame,
+                Err(is_frame) => return Ok(is_frame),
+            };
         self.progress.conversation(frame.thread_id.str());
         match frame.kind.as_ref().map(Text::raw) {
             Some(b"turn.started") => {

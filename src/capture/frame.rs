@@ -9,10 +9,11 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::lines::looks_like_frame;
+use super::progress::Progress;
 
 /// What a line is.
 #[derive(Debug)]
-pub(super) enum Line<'a, F> {
+enum Line<'a, F> {
     /// A frame in the form that is known.
     Frame(F),
     /// A frame of this type in another form.
@@ -21,10 +22,30 @@ pub(super) enum Line<'a, F> {
     Plain,
 }
 
+/// Reads `line` as a frame of the form `F`; else says whether it is a frame at all.
+///
+/// A frame of a type in `bearing` that has another form is a hole in the answer, which `progress` notes.
+pub(super) fn frame_of<'a, F: Deserialize<'a> + Typed>(
+    line: &'a [u8],
+    bearing: &[&str],
+    progress: &mut Progress,
+) -> Result<F, bool> {
+    match read(line) {
+        Line::Frame(frame) => Ok(frame),
+        Line::Plain => Err(false),
+        Line::Odd(kind) => {
+            if bearing.contains(&&*kind) {
+                progress.unreadable(&kind);
+            }
+            Err(true)
+        }
+    }
+}
+
 /// Reads `line` as a frame of the form `F`.
 ///
 /// `F` holds the field `type`; [`Header`] decides what is a frame where `F` does not fit.
-pub(super) fn read<'a, F: Deserialize<'a> + Typed>(line: &'a [u8]) -> Line<'a, F> {
+fn read<'a, F: Deserialize<'a> + Typed>(line: &'a [u8]) -> Line<'a, F> {
     if !looks_like_frame(line) {
         // A list would be taken for the fields of `F` in their order.
         return Line::Plain;

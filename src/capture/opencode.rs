@@ -8,7 +8,7 @@ use std::io;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::frame::{Line, Loose, Text, Typed, read};
+use super::frame::{Loose, Text, Typed, frame_of};
 use super::progress::Progress;
 use super::prose::{Block, Prose, Written};
 use super::provider_words::typed_error;
@@ -114,15 +114,9 @@ pub(super) struct Opencode {
 impl Opencode {
     /// Takes one line; `false` when it is no frame.
     pub(super) fn line(&mut self, line: &[u8], prose: &mut Prose, out: &mut dyn Output) -> io::Result<bool> {
-        let frame = match read::<Frame<'_>>(line) {
-            Line::Frame(frame) => frame,
-            Line::Plain => return Ok(false),
-            Line::Odd(kind) => {
-                if matches!(&*kind, "text" | "step_finish" | "error") {
-                    self.progress.unreadable(&kind);
-                }
-                return Ok(true);
-            }
+        let frame: Frame<'_> = match frame_of(line, &["text", "step_finish", "error"], &mut self.progress) {
+            Ok(frame) => frame,
+            Err(is_frame) => return Ok(is_frame),
         };
         self.progress.conversation(frame.session.str());
         if self.of_a_sub_agent(&frame) {
