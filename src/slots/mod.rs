@@ -3,4 +3,5 @@
 pub mod agents;
 pub mod http;
 pub mod local;
+mod network;
 pub mod replay;

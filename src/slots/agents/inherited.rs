@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::Call;
 use crate::config::{AgentKind, names_a_secret};
+use crate::slots::network::NETWORK;
 
 /// Variables by name, ordered.
 pub(super) type Variables = BTreeMap<OsString, OsString>;
@@ -13,7 +14,7 @@ pub(super) type Variables = BTreeMap<OsString, OsString>;
 /// A shorter value (`1`, `true`) is in every text and no secret.
 pub(super) const SHORTEST_SECRET: usize = 8;
 
-/// What any program needs: where things are, the language, the terminal, the way to the network.
+/// What any program needs beside the way to the network: where things are, the language, the terminal.
 const COMMON: &[&str] = &[
     "PATH",
     "HOME",
@@ -29,18 +30,6 @@ const COMMON: &[&str] = &[
     "NO_COLOR",
     "TMPDIR",
     "XDG_*",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "no_proxy",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "CURL_CA_BUNDLE",
-    "REQUESTS_CA_BUNDLE",
     "NODE_EXTRA_CA_CERTS",
     "LD_LIBRARY_PATH",
     "NIX_*",
@@ -153,7 +142,7 @@ const UNKNOWN: Habits = Habits { reads: &[], reads_when: &[], never: &[], defaul
 /// The variables that `program` gets, its declared ones left out.
 pub(super) fn inherited(agent: AgentKind, program: &str, call: &Call<'_>) -> Variables {
     let habits = habits_of(agent, program);
-    let mut reads: Vec<&str> = COMMON.iter().chain(habits.reads).copied().collect();
+    let mut reads: Vec<&str> = COMMON.iter().chain(&NETWORK).chain(habits.reads).copied().collect();
     for (switch, names) in habits.reads_when {
         if call.environment.text(switch).is_some() {
             reads.extend(*names);

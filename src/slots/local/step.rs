@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::LocalError;
+use crate::slots::network::NETWORK;
 
 /// How much of the end of an output is kept.
 const TAIL: usize = 8 << 10;
@@ -21,25 +22,8 @@ const LINGER: Duration = Duration::from_secs(2);
 /// What a program needs to find itself, its files and its messages' language.
 const PLAIN: &[&str] =
     &["PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "LD_LIBRARY_PATH"];
-/// What pip needs to reach the index in the way that this machine is set up for.
-const NETWORK: &[&str] = &[
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "no_proxy",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "REQUESTS_CA_BUNDLE",
-    "CURL_CA_BUNDLE",
-    "XDG_CACHE_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_CONFIG_DIRS",
-    "NETRC",
-];
+/// What pip needs besides to reach the index in the way that this machine is set up for.
+const PIP: &[&str] = &["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "NETRC"];
 /// Settings of pip that would put the packages elsewhere.
 const ELSEWHERE: &[&str] = &["PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_PYTHON", "PIP_DRY_RUN"];
 
@@ -55,7 +39,7 @@ pub(super) enum Environment {
 impl Environment {
     fn keeps(self, name: &str) -> bool {
         let of_pip = name.starts_with("PIP_") && !ELSEWHERE.contains(&name);
-        PLAIN.contains(&name) || self == Self::Network && (NETWORK.contains(&name) || of_pip)
+        PLAIN.contains(&name) || self == Self::Network && (NETWORK.contains(&name) || PIP.contains(&name) || of_pip)
     }
 
     /// A command that sees only these variables, in a process group of its own: a Ctrl-C of the terminal reaches
