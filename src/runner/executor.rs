@@ -3,10 +3,12 @@
 //! It alone knows the state of its slot while that runs; the dispatcher only hears the end. Whatever happens, exactly one
 //! [`Report::Ended`] is sent.
 
+use std::convert::Infallible;
 use std::io;
 use std::path::Path;
 
 use tokio::sync::watch;
+use tokio::task::JoinError;
 
 use super::attempt::{Attempt, Report, StopCause, StopOrder};
 use super::classify::{self, AttemptFacts, Ending, Exit, Outcome, classify};
@@ -32,9 +34,9 @@ pub(crate) fn start(attempt: Attempt) {
     let reports = attempt.reports.clone();
     tokio::spawn(async move {
         let end = match tokio::spawn(execute(attempt)).await {
-            Ok(end) => end,
+            Ok(Ok(end)) => end,
             // A bug must not leave a slot without an end.
-            Err(error) => {
+            Ok(Err(error)) | Err(error) => {
                 SlotEnd::without_answer(number, SlotError::new(Reason::IoError, format!("internal error: {error}")))
             }
         };
@@ -43,46 +45,30 @@ pub(crate) fn start(attempt: Attempt) {
     });
 }
 
-async fn execute(attempt: Attempt) -> SlotEnd {
+async fn execute(attempt: Attempt) -> Result<SlotEnd, JoinError> {
     let slot = attempt.job.id;
     let mut sink = match AttemptSink::open(&attempt) {
         Ok(sink) => sink,
         Err(error) => {
             let detail = shown(&attempt.shared.scrub, slot, &error.to_string());
-            return SlotEnd::without_answer(attempt.number, SlotError::new(Reason::IoError, detail));
+            return Ok(SlotEnd::without_answer(attempt.number, SlotError::new(Reason::IoError, detail)));
         }
     };
     let (halt, halted) = watch::channel(None);
     let driven = {
         let driving = drive(&attempt, &mut sink, halted);
-        let watching = watch_limits(&attempt, halt);
-        tokio::pin!(driving);
-        tokio::pin!(watching);
-        loop {
-            tokio::select! {
-                driven = &mut driving => break driven,
-                () = &mut watching => unreachable_end().await,
-            }
+        tokio::select! {
+            driven = driving => driven,
+            never = watch_limits(&attempt, halt) => match never {},
         }
     };
-    let number = attempt.number;
     // Its syncs wait for the disk: off the workers, on which other slots are read, and beside those of other slots,
     // which the file system then takes together.
-    match tokio::task::spawn_blocking(move || settle(attempt, sink, driven)).await {
-        Ok(end) => end,
-        Err(error) => {
-            SlotEnd::without_answer(number, SlotError::new(Reason::IoError, format!("internal error: {error}")))
-        }
-    }
+    tokio::task::spawn_blocking(move || settle(attempt, sink, driven)).await
 }
 
-/// `watch_limits` ends only after a kill, when nothing more can be said to the driver.
-async fn unreachable_end() {
-    std::future::pending::<()>().await;
-}
-
-/// Turns orders from outside and limits that passed into halts of the driver.
-async fn watch_limits(attempt: &Attempt, halt: watch::Sender<Option<Halt>>) {
+/// Turns orders from outside and limits that passed into halts of the driver, for as long as that works.
+async fn watch_limits(attempt: &Attempt, halt: watch::Sender<Option<Halt>>) -> Infallible {
     let limits = attempt.shared.limits;
     let live = &attempt.live;
     let started = live.started();
@@ -116,7 +102,8 @@ async fn watch_limits(attempt: &Attempt, halt: watch::Sender<Option<Halt>>) {
             }
             changed = stop.changed() => {
                 if changed.is_err() {
-                    return;
+                    // Nobody is left who could give orders.
+                    return std::future::pending().await;
                 }
                 let order = *stop.borrow_and_update();
                 match order {
