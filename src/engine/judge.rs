@@ -4,13 +4,11 @@ use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
 
-use fs_err;
 use jiff::Timestamp;
 use rand::CryptoRng;
 
-use super::publish::record;
+use super::record::{record, show_last};
 use super::services::Services;
-use super::tail::show_tail;
 use crate::config::{ResolvedModel, SelfVote, Target};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs;
@@ -67,7 +65,7 @@ impl JudgeRequest {
                 id,
                 identity: model.identity.clone(),
                 seat: self.judges.is_none().then(|| seats[index]),
-                context_tokens: context(model),
+                context_tokens: model.settings.context,
             })
             .collect::<Vec<_>>();
         Ok(check_panel(&answers, &judges, self.self_vote)?)
@@ -131,9 +129,9 @@ pub(super) async fn run_round<R: CryptoRng>(
         Timestamp::now(),
         rng,
     )?;
-    show_tail(session.layout(), 1, session.panel().status(), observer)?;
+    show_last(session.panel(), observer);
     observer.enter(&round.folder());
-    show_tail(folder.layout(), 1, folder.status(), observer)?;
+    show_last(&folder, observer);
     let judges = seated_judges(folder.manifest(), &manifest, request);
     let drawn = assign(&answers, &judges, request.self_vote, rng)?;
     let task = fs_err::read(session.layout().input())?;
@@ -201,14 +199,10 @@ fn seated_judges(round: &Manifest, panel: &Manifest, request: &JudgeRequest) -> 
             id: *id,
             identity: model.identity.clone(),
             seat: if request.judges.is_none() { panel.shuffle_order.get(index).copied() } else { None },
-            context_tokens: context(model),
+            context_tokens: model.settings.context,
         }
     };
     round.shuffle_order.iter().enumerate().map(judge).collect()
-}
-
-const fn context(model: &ResolvedModel) -> Option<u64> {
-    model.settings.context
 }
 
 /// The ends of the judges that are not asked, each with its reason.

@@ -9,9 +9,9 @@ mod judge;
 mod local;
 mod outcome;
 mod publish;
+mod record;
 mod run;
 mod services;
-mod tail;
 
 pub use input::{Input, contained, read_input};
 pub use judge::JudgeRequest;

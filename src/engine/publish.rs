@@ -4,15 +4,15 @@ use jiff::Timestamp;
 
 use super::judge::RoundEnd;
 use super::outcome::Decision;
+use super::record::{record, show_last};
 use super::services::Services;
-use super::tail::show_tail;
 use crate::config::Target;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::runner::Observer;
 use crate::session::slot::SlotState;
-use crate::session::{Event, History, Layout, Manifest, PanelFolder, Phase, Record, Session, SessionState, Status};
+use crate::session::{Event, History, Manifest, Phase, Record, Session, SessionState, Status};
 use crate::verdict::{self, Context, FailedSeat, Names, Seat};
 
 /// A verdict on disk.
@@ -34,12 +34,13 @@ pub(super) fn publish(
     let judges = folder.manifest().clone();
     let panel = session.panel().manifest().clone();
     let names = Names { slots: names_of(&panel), judges: names_of(&judges) };
-    if was_revealed(session)? {
+    let records = History::read(&session.layout().events())?.records;
+    if was_revealed(&records) {
         notes.push("the names were revealed to a person before this verdict; the record says when".to_owned());
     }
     notes.splice(0..0, panel_notes(session.panel().status(), &panel, &judges, folder.status()));
-    notes.extend(dropped_settings(session.layout(), "slot")?);
-    notes.extend(dropped_settings(folder.layout(), "judge")?);
+    notes.extend(dropped_settings(&records, "slot"));
+    notes.extend(dropped_settings(&History::read(&folder.layout().events())?.records, "judge"));
     let mut failed = failed_seats(session.panel().status(), Seat::Slot, "");
     failed.extend(failed_seats(folder.status(), Seat::Judge, &format!("{}/", round.folder())));
     let context = Context {
@@ -58,12 +59,12 @@ pub(super) fn publish(
     let verdict_json = Sha256Hash::of(&json);
     let verdict_md = Sha256Hash::of(text.as_bytes());
     record(&mut folder, Event::Verdict { votes: Some(votes_hash), verdict_json, verdict_md }, observer)?;
-    let (round_layout, round_status) = (folder.layout().clone(), folder.status().clone());
-    session.close_round(round, folder, SessionState::Completed, Timestamp::now())?;
-    show_tail(&round_layout, 1, &round_status, observer)?;
+    let round_status = folder.status().clone();
+    let last = session.close_round(round, folder, SessionState::Completed, Timestamp::now())?;
+    observer.event(&last, &round_status);
 
     observer.enter(".");
-    show_tail(session.layout(), 1, session.panel().status(), observer)?;
+    show_last(session.panel(), observer);
     fs::replace(&session.layout().verdict_json(), &json)?;
     fs::replace(&session.layout().verdict_md(), text.as_bytes())?;
     session.name_models();
@@ -77,19 +78,12 @@ pub(super) fn publish(
     Ok(Published { decision, text })
 }
 
-/// Records `event` and shows it.
-pub(super) fn record(folder: &mut PanelFolder, event: Event, observer: &mut dyn Observer) -> Result<()> {
-    let record = folder.record(event, Timestamp::now())?;
-    observer.event(&record, folder.status());
-    Ok(())
-}
-
 fn names_of(manifest: &Manifest) -> std::collections::BTreeMap<SlotId, String> {
     manifest.models.iter().map(|(id, member)| (*id, member.model.clone())).collect()
 }
 
 /// Settings that the other side refused, so that what was asked for is not what was asked.
-fn dropped_settings(layout: &Layout, side: &str) -> Result<Vec<String>> {
+fn dropped_settings(records: &[Record], side: &str) -> Vec<String> {
     let dropped = |record: &Record| match &record.event {
         Event::SlotEnded { slot, end } if !end.dropped_settings.is_empty() => {
             let settings: Vec<String> = end.dropped_settings.iter().map(|name| format!("`{name}`")).collect();
@@ -97,7 +91,7 @@ fn dropped_settings(layout: &Layout, side: &str) -> Result<Vec<String>> {
         }
         _ => None,
     };
-    Ok(History::read(&layout.events())?.records.iter().filter_map(dropped).collect())
+    records.iter().filter_map(dropped).collect()
 }
 
 /// `folder` is where the paths of their logs begin.
@@ -121,11 +115,10 @@ fn failed_seats(status: &Status, seat: fn(SlotId) -> Seat, folder: &str) -> Vec<
 }
 
 /// Whether somebody looked at the names before a first verdict told them.
-fn was_revealed(session: &Session) -> Result<bool> {
-    let records = History::read(&session.layout().events())?.records;
+fn was_revealed(records: &[Record]) -> bool {
     let told = records.iter().position(|record| matches!(record.event, Event::Verdict { .. }));
     let before = &records[..told.unwrap_or(records.len())];
-    Ok(before.iter().any(|record| matches!(record.event, Event::Revealed)))
+    before.iter().any(|record| matches!(record.event, Event::Revealed))
 }
 
 /// What a reader must know about how the answers came about.

@@ -8,13 +8,13 @@ use rand::CryptoRng;
 use super::judge::{JudgeRequest, RoundContext, prompt_hashes, run_round};
 use super::outcome::{Decision, Outcome};
 use super::publish::{Published, publish};
+use super::record::{record, show_last};
 use super::services::Services;
-use super::tail::show_tail;
 use crate::config::ResolvedModel;
 use crate::error::{Error, ErrorKind, Result};
 use crate::runner::{Checks, Control, Limits, Observer, Purpose, SlotJob, StopAll, run_panel};
 use crate::session::slot::SlotState;
-use crate::session::{Event, Layout, NewSession, Phase, Session, SessionError, SessionKind, SessionState};
+use crate::session::{Event, Layout, NewSession, Phase, Session, SessionKind, SessionState};
 
 /// What to run.
 #[derive(Debug, Clone)]
@@ -72,7 +72,7 @@ pub async fn run<R: CryptoRng>(request: RunRequest, context: Context<'_>, rng: &
     announce(session.layout().root(), session.temporary());
     control.serve(session.layout());
     observer.enter(".");
-    show_tail(session.layout(), 1, session.panel().status(), observer)?;
+    show_last(session.panel(), observer);
 
     let ran = run_slots(&mut session, services, request.limits, request.checks, control, observer).await;
     session.finish_phase(Phase::Run);
@@ -127,7 +127,7 @@ pub async fn judge<R: CryptoRng>(
     session.reopen("judge", Timestamp::now())?;
     control.serve(session.layout());
     observer.enter(".");
-    show_tail(session.layout(), 1, session.panel().status(), observer)?;
+    show_last(session.panel(), observer);
     let round = RoundContext { services, limits, control, observer, rng };
     let (decision, verdict, problem) = match judge_session(&mut session, request, round, &[]).await {
         Ok(published) => (published.decision, Some(published.text), None),
@@ -160,8 +160,7 @@ async fn run_slots(
         })
         .collect();
     let folder = session.panel_mut();
-    let record = folder.record(Event::PhaseStarted { phase: Phase::Run }, Timestamp::now())?;
-    observer.event(&record, folder.status());
+    record(folder, Event::PhaseStarted { phase: Phase::Run }, observer)?;
     let shared = services.shared(limits, checks, &manifest);
     Ok(run_panel(folder, jobs, shared, services.at_once(), control, observer).await?)
 }
@@ -177,12 +176,12 @@ async fn judge_session<R: CryptoRng>(
     let mut end = run_round(session, request, round).await?;
     session.finish_phase(Phase::Judge);
     end.notes.extend_from_slice(notes);
-    if control.stop().is_some() {
-        let (layout, status) = (end.folder.layout().clone(), end.folder.status().clone());
-        session.close_round(end.round, end.folder, stopped_state(control.stop()), Timestamp::now())?;
-        show_tail(&layout, 1, &status, observer)?;
+    if let Some(stop) = control.stop() {
+        let status = end.folder.status().clone();
+        let last = session.close_round(end.round, end.folder, stopped_state(stop), Timestamp::now())?;
+        observer.event(&last, &status);
         observer.enter(".");
-        show_tail(session.layout(), 1, session.panel().status(), observer)?;
+        show_last(session.panel(), observer);
         return Err(Error::new(ErrorKind::NoDecision, "judging was stopped before every judge was done"));
     }
     let published = publish(session, end, services, observer)?;
@@ -190,11 +189,10 @@ async fn judge_session<R: CryptoRng>(
     Ok(published)
 }
 
-fn stopped_state(stop: Option<StopAll>) -> SessionState {
+const fn stopped_state(stop: StopAll) -> SessionState {
     match stop {
-        Some(StopAll::Signal(_) | StopAll::Request) => SessionState::Cancelled,
-        Some(StopAll::Deadline) => SessionState::Failed,
-        None => SessionState::Completed,
+        StopAll::Signal(_) | StopAll::Request => SessionState::Cancelled,
+        StopAll::Deadline => SessionState::Failed,
     }
 }
 
@@ -215,9 +213,9 @@ fn end(
     };
     observer.enter(".");
     let status = session.panel().status().clone();
-    let closed: Result<_, SessionError> = session.close(state, Timestamp::now());
-    if closed.is_ok() {
-        show_tail(&layout, 1, &status, observer)?;
+    let closed = session.close(state, Timestamp::now());
+    if let Ok(last) = &closed {
+        observer.event(last, &status);
     }
     observer.closed(state);
     let root = layout.root().display();

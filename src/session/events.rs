@@ -242,14 +242,13 @@ impl SlotEnd {
 pub struct EventLog {
     log: AppendLog,
     head: Option<Sha256Hash>,
-    count: u64,
-    last: Option<Timestamp>,
+    last: Option<Record>,
 }
 
 impl EventLog {
     /// Starts a new record.
     pub fn create(path: &Path) -> Result<Self, SessionError> {
-        Ok(Self { log: AppendLog::create(path)?, head: None, count: 0, last: None })
+        Ok(Self { log: AppendLog::create(path)?, head: None, last: None })
     }
 
     /// Goes on with a record that was read and checked; a torn last line is cut off.
@@ -257,8 +256,7 @@ impl EventLog {
         Ok(Self {
             log: AppendLog::resume(path, history.length)?,
             head: Some(history.head),
-            count: history.records.len() as u64,
-            last: history.records.last().map(|record| record.at),
+            last: history.records.last().cloned(),
         })
     }
 
@@ -266,13 +264,12 @@ impl EventLog {
     ///
     /// A clock that was set back does not reorder the record: a time is never before the previous one's.
     pub fn append(&mut self, event: Event, now: Timestamp) -> Result<Record, SessionError> {
-        let at = self.last.map_or(now, |last| last.max(now));
-        let record = Record { seq: self.count + 1, prev: self.head, at, event };
+        let at = self.last.as_ref().map_or(now, |last| last.at.max(now));
+        let record = Record { seq: self.count() + 1, prev: self.head, at, event };
         let line = serde_json::to_vec(&record).map_err(std::io::Error::other)?;
         self.log.append(&line)?;
         self.head = Some(Sha256Hash::of(&line));
-        self.count += 1;
-        self.last = Some(at);
+        self.last = Some(record.clone());
         Ok(record)
     }
 
@@ -289,8 +286,14 @@ impl EventLog {
 
     /// How many lines there are.
     #[must_use]
-    pub const fn count(&self) -> u64 {
-        self.count
+    pub fn count(&self) -> u64 {
+        self.last.as_ref().map_or(0, |last| last.seq)
+    }
+
+    /// The last line.
+    #[must_use]
+    pub const fn last(&self) -> Option<&Record> {
+        self.last.as_ref()
     }
 }
 

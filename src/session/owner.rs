@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use rand::CryptoRng;
 
 use super::SessionError;
-use super::events::{Event, Parent};
+use super::events::{Event, Parent, Record};
 use super::layout::{Layout, Round};
 use super::meta::{Artifact, EventsSeal, Meta, Phase, SessionKind, SessionState};
 use super::panel::{NewPanel, PanelFolder};
@@ -221,20 +221,22 @@ impl Session {
         Ok((round, panel))
     }
 
-    /// Closes a round and ties its record to the session's.
+    /// Closes a round and ties its record to the session's; gives back the round's last line.
     pub fn close_round(
         &mut self,
         round: Round,
         mut panel: PanelFolder,
         state: SessionState,
         now: Timestamp,
-    ) -> Result<(), SessionError> {
+    ) -> Result<Record, SessionError> {
         panel.record(Event::Closed { state }, now)?;
         panel.settle()?;
         panel.write_status()?;
-        let head = panel.head().ok_or_else(|| SessionError::Missing(panel.layout().events()))?;
+        let (Some(head), Some(last)) = (panel.head(), panel.last()) else {
+            return Err(SessionError::Missing(panel.layout().events()));
+        };
         self.panel.record(Event::RoundClosed { round, events: panel.count(), head }, now)?;
-        Ok(())
+        Ok(last.clone())
     }
 
     /// Notes a finished phase.
@@ -250,8 +252,8 @@ impl Session {
     }
 
     /// Ends the session: settles the record, publishes status and meta. Every step is tried; the first error is given
-    /// back after all of them.
-    pub fn close(mut self, state: SessionState, now: Timestamp) -> Result<Meta, SessionError> {
+    /// back after all of them, else the record's last line.
+    pub fn close(mut self, state: SessionState, now: Timestamp) -> Result<Record, SessionError> {
         let mut errors = Vec::new();
         errors.extend(self.panel.record(Event::Closed { state }, now).err());
         errors.extend(self.panel.settle().err());
@@ -263,7 +265,7 @@ impl Session {
         errors.extend(fs::replace_json(&self.layout.meta(), &self.meta).err().map(SessionError::Io));
         match errors.into_iter().next() {
             Some(error) => Err(error),
-            None => Ok(self.meta),
+            None => self.panel.last().cloned().ok_or_else(|| SessionError::Missing(self.layout.events())),
         }
     }
 

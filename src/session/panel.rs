@@ -136,9 +136,15 @@ impl PanelFolder {
         self.log.head()
     }
 
+    /// The record's last line, as it is on disk.
+    #[must_use]
+    pub const fn last(&self) -> Option<&Record> {
+        self.log.last()
+    }
+
     /// How many lines the record has.
     #[must_use]
-    pub const fn count(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.log.count()
     }
 
