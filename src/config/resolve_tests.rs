@@ -319,7 +319,7 @@ fn naming_words_cover_model_vendor_program_and_key() {
     claude:opus: Claude Code claude:opus Anthropic opus / claude / CLAUDE_CODE_OAUTH_TOKEN ANTHROPIC_AUTH_TOKEN ANTHROPIC_API_KEY
     internal: Claude Code Anthropic / claude / CLAUDE_CODE_OAUTH_TOKEN ANTHROPIC_AUTH_TOKEN ANTHROPIC_API_KEY
     codex: OpenAI / codex / OPENAI_API_KEY CODEX_API_KEY
-    openai@o3: api.openai.com openai@o3 openai o3 /  / OPENAI_API_KEY
+    openai@o3: api.openai.com openai@o3 OpenAI openai o3 /  / OPENAI_API_KEY
     swift: anthropic/claude-opus-4.1 claude-opus-4.1 openrouter.ai openrouter Anthropic anthropic claude swift opus /  / OPENROUTER_API_KEY
     own: gemini-2.5-pro Google gemini own / /opt/tools/gem gem / GEM_KEY PRESENT
     local@smollm2: local@smollm2 HuggingFace smollm2 smollm /  / 
