@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::config::{FileSettings, Limit, SelfVote};
+use crate::config::{FileSettings, Leaks, Limit, Passes, Recuse, Repair, SelfVote};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -211,6 +211,19 @@ pub struct JudgingArgs {
     /// Hide from a judge the answers of its own model, only that of its own seat, or include all
     #[arg(long, value_name = "RULE", value_enum)]
     pub self_vote: Option<SelfVote>,
+    /// Hide from a judge also the answers of its own model's vendor
+    #[arg(long, value_name = "RULE", value_enum)]
+    pub recuse: Option<Recuse>,
+    /// What to do about text by which an author names itself: mask it for the judges, only count it, or leave the
+    /// answer out of the vote [default: mask]
+    #[arg(long, value_name = "RULE", value_enum)]
+    pub leaks: Option<Leaks>,
+    /// Ask each judge once, or twice with the answers in reverse order, where a vote that flips is none [default: 1]
+    #[arg(long, value_name = "N")]
+    pub passes: Option<Passes>,
+    /// Do not ask a judge once more for the votes that its ballot lacks
+    #[arg(long)]
+    pub no_repair: bool,
     /// Take the prompts from this folder instead of the built-in ones
     #[arg(long, value_name = "DIR")]
     pub prompts: Option<PathBuf>,
@@ -313,6 +326,26 @@ impl ValueEnum for SelfVote {
     }
 }
 
+impl ValueEnum for Recuse {
+    fn value_variants<'a>() -> &'a [Self] {
+        Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.as_str()))
+    }
+}
+
+impl ValueEnum for Leaks {
+    fn value_variants<'a>() -> &'a [Self] {
+        Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.as_str()))
+    }
+}
+
 impl GlobalArgs {
     /// What these set, as the highest layer of the configuration.
     #[must_use]
@@ -348,6 +381,12 @@ impl JudgingArgs {
             settings.judges = Some(self.judges.clone());
         }
         settings.self_vote = self.self_vote.or(settings.self_vote);
+        settings.recuse = self.recuse.or(settings.recuse);
+        settings.leaks = self.leaks.or(settings.leaks);
+        settings.passes = self.passes.or(settings.passes);
+        if self.no_repair {
+            settings.repair = Some(Repair::Never);
+        }
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn judge_request(context: &Context, config: &Config, judging: &Judgin
     let prompts = Prompts::load(judging.prompts.as_deref()).map_err(|error| {
         Error::config(error.to_string()).hint("`--prompts DIR` holds copies of the files that it replaces")
     })?;
-    Ok(JudgeRequest { judges, self_vote: settings.self_vote, prompts: Arc::new(prompts) })
+    Ok(JudgeRequest { judges, rules: settings.vote, prompts: Arc::new(prompts) })
 }
 
 /// What makes text usable.

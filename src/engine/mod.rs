@@ -4,12 +4,14 @@
 //! [`judge()`]. Everything is validated before the session's folder exists; from then on whatever is complete is kept, and
 //! the session is closed on every path.
 
+mod ask;
 mod input;
 mod judge;
 mod local;
 mod outcome;
 mod publish;
 mod record;
+mod round;
 mod run;
 mod services;
 

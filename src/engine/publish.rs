@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::judge::RoundEnd;
 use super::outcome::Decision;
 use super::record::{record, show_last};
+use super::round::RoundEnd;
 use super::services::Services;
 use crate::config::Target;
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::runner::Observer;
 use crate::session::slot::SlotState;
-use crate::session::{Event, History, Manifest, Phase, Record, Session, SessionState, Status};
+use crate::session::{Event, History, Manifest, Phase, Record, Session, SessionState, Status, Turn};
 use crate::verdict::{self, Context, FailedSeat, Names, Seat};
 
 /// A verdict on disk.
@@ -28,7 +28,7 @@ pub(super) fn publish(
     services: &Services,
     observer: &mut dyn Observer,
 ) -> Result<Published> {
-    let RoundEnd { round, mut folder, votes, votes_hash, mut notes } = end;
+    let RoundEnd { round, mut folder, votes, votes_hash, second_pass, mut notes } = end;
     folder.settle()?;
     let result = verdict::tally(&votes);
     let judges = folder.manifest().clone();
@@ -43,6 +43,10 @@ pub(super) fn publish(
     notes.extend(dropped_settings(&History::read(&folder.layout().events())?.records, "judge"));
     let mut failed = failed_seats(session.panel().status(), Seat::Slot, "");
     failed.extend(failed_seats(folder.status(), Seat::Judge, &format!("{}/", round.folder())));
+    if let Some(second) = &second_pass {
+        let folder = format!("{}/{}/", round.folder(), Turn::SecondPass.folder());
+        failed.extend(failed_seats(second, Seat::Judge, &folder));
+    }
     let context = Context {
         session: session.id().to_owned(),
         head: folder.head(),

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use rand::CryptoRng;
 
-use super::judge::{JudgeRequest, RoundContext, prompt_hashes, run_round};
+use super::judge::JudgeRequest;
 use super::outcome::{Decision, Outcome};
 use super::publish::{Published, publish};
 use super::record::{record, show_last};
+use super::round::{RoundContext, prompt_hashes, run_round};
 use super::services::Services;
 use crate::config::ResolvedModel;
 use crate::error::{Error, ErrorKind, Result};
@@ -189,7 +190,8 @@ async fn judge_session<R: CryptoRng>(
     Ok(published)
 }
 
-const fn stopped_state(stop: StopAll) -> SessionState {
+/// How what was stopped is closed.
+pub(super) const fn stopped_state(stop: StopAll) -> SessionState {
     match stop {
         StopAll::Signal(_) | StopAll::Request => SessionState::Cancelled,
         StopAll::Deadline => SessionState::Failed,

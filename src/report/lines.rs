@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::format::{bytes, cut, seconds, without_controls};
 use crate::runner::Observer;
 use crate::session::slot::SlotState;
-use crate::session::{Event, Phase, Record, SlotEnd, Status};
+use crate::session::{Event, Phase, Record, SlotEnd, Status, Turn};
 
 /// How long it may be quiet before a heartbeat.
 const HEARTBEAT: Duration = Duration::from_secs(60);
@@ -65,6 +65,13 @@ pub(super) fn change(record: &Record, status: &Status, verbose: bool) -> Option<
         Event::SlotRetry { slot, why } => Some(format!("{who}{slot} {}", first_line(why))),
         Event::SlotEnded { slot, end } => Some(format!("{who}{slot} {}", ending(end, seconds_of(status, *slot)))),
         Event::StopRequested { cause, slots } if slots.is_empty() => Some(format!("stopping ({cause})")),
+        Event::TurnOpened { turn: Turn::SecondPass, .. } => {
+            Some("second pass: the judges see the same answers in reverse order".to_owned())
+        }
+        Event::TurnOpened { turn: Turn::Repair, judges } => {
+            let judges: Vec<String> = judges.iter().map(ToString::to_string).collect();
+            Some(format!("asking once more for what ballots lack: judge {}", judges.join(", ")))
+        }
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use fs_err as fs;
 
 use super::SessionError;
 use super::events::History;
-use super::layout::{Layout, Round};
+use super::layout::{Layout, Round, Turn};
 use super::meta::{Meta, SessionState};
 use super::status::Status;
 use crate::fs::{LockState, OwnerLock};
@@ -47,7 +47,21 @@ impl View {
         };
         let status = stand(&layout)?;
         let round = layout.rounds().pop();
-        let round = round.and_then(|round| Some((round, stand(&layout.round(round)).ok()?)));
+        let round = round.and_then(|round| {
+            let folder = layout.round(round);
+            let mut status = stand(&folder).ok()?;
+            // A judge that is asked in a further turn is what it is there.
+            let second = folder.turn(Turn::SecondPass);
+            for turn in [folder.turn(Turn::Repair), second.clone(), second.turn(Turn::Repair)] {
+                if status.state.is_active()
+                    && let Ok(inside) = stand(&turn)
+                    && inside.state.is_active()
+                {
+                    status.models.extend(inside.models);
+                }
+            }
+            Some((round, status))
+        });
         Ok(Self { layout, meta, status, round, owner })
     }
 

@@ -10,7 +10,7 @@ use fs_err as fs;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::layout::Round;
+use super::layout::{Round, Turn};
 use super::meta::{Phase, SessionKind, SessionState};
 use super::slot::{Reason, SlotState, Usage};
 use super::{SessionError, read};
@@ -108,6 +108,22 @@ pub enum Event {
         /// The hash of its last line.
         head: Sha256Hash,
     },
+    /// Judges of this round are asked once more, in a folder of its own inside of this one.
+    TurnOpened {
+        /// Which turn.
+        turn: Turn,
+        /// The judges that are asked.
+        judges: Vec<SlotId>,
+    },
+    /// Such a turn ended.
+    TurnClosed {
+        /// Which turn.
+        turn: Turn,
+        /// How many lines its record has.
+        events: u64,
+        /// The hash of its last line.
+        head: Sha256Hash,
+    },
     /// The prompt of a judge was written.
     PromptWritten {
         /// The judge.
@@ -155,7 +171,10 @@ pub enum Event {
 pub struct Parent {
     /// The round's number.
     pub round: Round,
-    /// The head of the session's record when the round was opened.
+    /// In a further turn of the round: which.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub turn: Option<Turn>,
+    /// The head of the session's record when the round was opened; of a turn, that of the folder it is in.
     pub head: Sha256Hash,
 }
 

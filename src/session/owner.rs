@@ -213,7 +213,7 @@ impl Session {
             session: &self.meta.session_id,
             input: None,
             models: judges,
-            parent: Some(Parent { round, head }),
+            parent: Some(Parent { round, turn: None, head }),
             isolation,
             prompts,
         };

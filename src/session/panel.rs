@@ -11,9 +11,9 @@ use rand::CryptoRng;
 
 use super::SessionError;
 use super::events::{Event, EventLog, History, Parent, Record};
-use super::layout::Layout;
+use super::layout::{Layout, Round, Turn};
 use super::manifest::Manifest;
-use super::meta::{Phase, SessionKind};
+use super::meta::{Phase, SessionKind, SessionState};
 use super::status::Status;
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
@@ -38,6 +38,35 @@ pub struct NewPanel<'a> {
     pub prompts: BTreeMap<String, Sha256Hash>,
 }
 
+/// A further turn of some judges of a round.
+#[derive(Debug)]
+pub struct NewTurn<'a> {
+    /// The kind of session it belongs to.
+    pub kind: SessionKind,
+    /// The round.
+    pub round: Round,
+    /// Which turn.
+    pub turn: Turn,
+    /// The judges that are asked; they keep their ids.
+    pub judges: &'a [SlotId],
+    /// What keeps them apart.
+    pub isolation: String,
+    /// The hash of each template used.
+    pub prompts: BTreeMap<String, Sha256Hash>,
+}
+
+/// A folder to be filled.
+struct Contents<'a> {
+    kind: SessionKind,
+    session: &'a str,
+    slots: Vec<SlotId>,
+    input: Option<&'a [u8]>,
+    manifest: Manifest,
+    parent: Option<Parent>,
+    isolation: String,
+    prompts: BTreeMap<String, Sha256Hash>,
+}
+
 /// An open panel.
 #[derive(Debug)]
 pub struct PanelFolder {
@@ -57,10 +86,25 @@ impl PanelFolder {
         now: Timestamp,
         rng: &mut impl CryptoRng,
     ) -> Result<Self, SessionError> {
+        let slots = SlotId::panel(new.models.len()).collect();
+        let contents = Contents {
+            kind: new.kind,
+            session: new.session,
+            slots,
+            input: new.input,
+            manifest: Manifest::draw(new.models, now, rng),
+            parent: new.parent,
+            isolation: new.isolation,
+            prompts: new.prompts,
+        };
+        Self::fill(layout, contents, now)
+    }
+
+    fn fill(layout: Layout, new: Contents<'_>, now: Timestamp) -> Result<Self, SessionError> {
         if layout.manifest().exists() {
             return Err(SessionError::Exists(layout.root().to_owned()));
         }
-        let slots: Vec<SlotId> = SlotId::panel(new.models.len()).collect();
+        let slots = new.slots;
         fs::create_dir_all(&layout.errors())?;
         fs::create_dir_all(&layout.work())?;
         for slot in &slots {
@@ -69,7 +113,7 @@ impl PanelFolder {
         if let Some(input) = new.input {
             fs::replace(&layout.input(), input)?;
         }
-        let manifest = Manifest::draw(new.models, now, rng);
+        let manifest = new.manifest;
         fs::replace_json(&layout.manifest(), &manifest)?;
         let manifest_hash = Sha256Hash::of(&fs_err::read(layout.manifest())?);
         let phase = if new.parent.is_some() { Phase::Judge } else { Phase::Init };
@@ -92,6 +136,45 @@ impl PanelFolder {
         panel.write_status()?;
         fs::sync_dir(panel.layout.root())?;
         Ok(panel)
+    }
+
+    /// Opens a further turn in a folder inside of this one: the same manifest, a record of its own tied to this one.
+    pub fn open_turn(&mut self, new: NewTurn<'_>, now: Timestamp) -> Result<Self, SessionError> {
+        let NewTurn { kind, round, turn, judges, isolation, prompts } = new;
+        let layout = self.layout.turn(turn);
+        fs::create_dir_exclusive(layout.root())?;
+        self.record(Event::TurnOpened { turn, judges: judges.to_vec() }, now)?;
+        self.settle()?;
+        let head = self.head().ok_or_else(|| SessionError::Missing(self.layout.events()))?;
+        let contents = Contents {
+            kind,
+            session: &self.status.session,
+            slots: judges.to_vec(),
+            input: None,
+            manifest: self.manifest.clone(),
+            parent: Some(Parent { round, turn: Some(turn), head }),
+            isolation,
+            prompts,
+        };
+        Self::fill(layout, contents, now)
+    }
+
+    /// Closes a turn and ties its record to this one; gives back the turn's last line.
+    pub fn close_turn(
+        &mut self,
+        turn: Turn,
+        mut folder: Self,
+        state: SessionState,
+        now: Timestamp,
+    ) -> Result<Record, SessionError> {
+        folder.record(Event::Closed { state }, now)?;
+        folder.settle()?;
+        folder.write_status()?;
+        let (Some(head), Some(last)) = (folder.head(), folder.last()) else {
+            return Err(SessionError::Missing(folder.layout.events()));
+        };
+        self.record(Event::TurnClosed { turn, events: folder.count(), head }, now)?;
+        Ok(last.clone())
     }
 
     /// Opens a panel whose record exists; the caller holds the session's lock.

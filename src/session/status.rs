@@ -188,6 +188,8 @@ impl Status {
             | Event::SlotRetry { .. }
             | Event::StopRequested { .. }
             | Event::RoundClosed { .. }
+            | Event::TurnOpened { .. }
+            | Event::TurnClosed { .. }
             | Event::PromptWritten { .. }
             | Event::Ballot { .. }
             | Event::Revealed => {}

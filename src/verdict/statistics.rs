@@ -74,11 +74,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-
-    fn cases(text: &str) -> Vec<Value> {
-        let fixture: Value = serde_json::from_str(text).unwrap();
-        fixture["cases"].as_array().unwrap().clone()
-    }
+    use crate::verdict::tests::cases;
 
     #[test]
     fn intervals_are_those_of_an_independent_implementation() {

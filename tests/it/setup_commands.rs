@@ -223,9 +223,13 @@ fn config_shows_each_value_with_where_it_comes_from() {
     assert_eq!((code, err.as_str()), (0, ""));
     insta::assert_snapshot!(out, @r#"
     jobs = 2                      # [DIR]/home/.config/team/config.toml
+    leaks = "mask"                # built-in
     models.fast.seed = 7          # [DIR]/project/team.toml
     models.fast.use = "openai@m"  # [DIR]/home/.config/team/config.toml
     panel = ["claude", "fast"]    # [DIR]/project/team.toml
+    passes = 1                    # built-in
+    recuse = "none"               # built-in
+    repair = true                 # built-in
     retries = 2                   # built-in
     self_vote = "model"           # built-in
     sessions_dir = "elsewhere"    # command line

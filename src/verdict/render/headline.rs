@@ -35,6 +35,11 @@ pub fn banner(verdict: &Verdict) -> Option<String> {
     let parts: Vec<String> = [
         seats(&verdict.missing_slots, verdict.panel.slots, "slot", "slots"),
         seats(&verdict.missing_judges, verdict.panel.judges, "judge", "judges"),
+        (!verdict.left_out.is_empty()).then(|| {
+            let (answers, whose) =
+                if verdict.left_out.len() == 1 { ("answer", "its author") } else { ("answers", "their authors") };
+            format!("{answers} {} left out for naming {whose}", list(&verdict.left_out))
+        }),
     ]
     .into_iter()
     .flatten()

@@ -6,6 +6,7 @@ mod context;
 mod document;
 mod escape;
 mod headline;
+mod judges;
 mod sections;
 
 pub use context::{Context, FailedSeat, Names, Seat};
