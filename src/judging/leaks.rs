@@ -236,10 +236,10 @@ fn is_led_by_author(before: &str, after: &str) -> bool {
     let mut passed: Vec<&str> = Vec::new();
     for (index, word) in words.iter().enumerate() {
         let behind = |back: usize| words.get(index + back).map(String::as_str);
-        let ends_with = |beginning: &&[&str]| {
+        let ends_with = |beginning: &[&str]| {
             beginning.iter().rev().enumerate().all(|(back, expected)| behind(back) == Some(expected))
         };
-        if BEGINNINGS.iter().any(|beginning| ends_with(&beginning)) {
+        if BEGINNINGS.iter().any(|beginning| ends_with(beginning)) {
             return true;
         }
         match word.as_str() {
