@@ -14,7 +14,8 @@ use super::address::endpoint;
 use super::client::Client;
 use super::failure::{Stated, transport};
 use super::prompt_check::cut_prompt;
-use super::retry::{asks_to_wait, is_transient, retry_after, whole_seconds};
+use super::reset::{asked_wait, asks_to_wait, quota_resets};
+use super::retry::whole_seconds;
 use super::stream::{Attempt, NotBegun, read};
 use super::wire::{Adapter, adapter, without_refused_field};
 use crate::config::{ModelSettings, Provider};
@@ -141,22 +142,15 @@ impl Client {
         match failure {
             NotBegun::Connection(_) => Next::Wait(own),
             NotBegun::Stated { stated, wait } => {
-                let asked = *wait;
-                let too_long = asked.filter(|wait| *wait > self.retry.longest);
-                if let Some(wait) = too_long {
-                    return Next::GiveUp(Some(asks_to_wait(wait, Timestamp::now())));
+                let told = wait.filter(|wait| !wait.is_zero());
+                if stated.reason() == Reason::QuotaExhausted {
+                    return Next::GiveUp(told.map(|wait| quota_resets(wait, Timestamp::now())));
                 }
-                let passes = match stated.reason() {
-                    Reason::RateLimited => true,
-                    Reason::ApiError | Reason::Network => stated.status.is_some_and(is_transient),
-                    _ => false,
-                };
-                if passes {
-                    Next::Wait(asked.unwrap_or(own))
-                } else {
-                    let told = asked.filter(|wait| !wait.is_zero());
-                    Next::GiveUp(told.map(|wait| asks_to_wait(wait, Timestamp::now())))
+                let too_long = wait.is_some_and(|wait| wait > self.retry.longest);
+                if too_long || !stated.passes() {
+                    return Next::GiveUp(told.map(|wait| asks_to_wait(wait, Timestamp::now())));
                 }
+                Next::Wait(wait.unwrap_or(own))
             }
         }
     }
@@ -268,11 +262,14 @@ impl<'a> Call<'a> {
         if response.status().is_success() {
             return read(response, self.adapter, out, stop).await;
         }
-        let wait = retry_after(response.headers(), Timestamp::now());
+        let headers = response.headers().clone();
         tokio::select! {
             biased;
             () = stop.cancelled() => Ok(Attempt::Ended(cancelled("stopped while the answer was awaited"))),
-            stated = refusal(response) => Ok(Attempt::NotBegun(NotBegun::Stated { stated, wait })),
+            stated = refusal(response) => {
+                let wait = asked_wait(&headers, &stated, Timestamp::now());
+                Ok(Attempt::NotBegun(NotBegun::Stated { stated, wait }))
+            }
         }
     }
 }

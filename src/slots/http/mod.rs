@@ -11,6 +11,7 @@ mod client;
 mod events;
 mod failure;
 mod prompt_check;
+mod reset;
 mod retry;
 mod stream;
 #[cfg(test)]
