@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::address::endpoint;
-use super::client::Client;
+use super::client::{Client, Connections};
 use super::failure::{Stated, transport};
 use super::prompt_check::cut_prompt;
 use super::reset::{asked_wait, asks_to_wait, quota_resets};
@@ -204,15 +204,15 @@ fn gave_up(failure: &NotBegun, retries: u32, why: Option<String>, dropped: Vec<S
 }
 
 /// What stays the same over all attempts of one question.
-struct Call<'a> {
+struct Call {
     adapter: &'static dyn Adapter,
-    connections: &'a reqwest::Client,
+    connections: Connections,
     url: Url,
     headers: HeaderMap,
 }
 
-impl<'a> Call<'a> {
-    fn new(client: &'a Client, request: &Request<'_>) -> Result<Self, TypedError> {
+impl Call {
+    fn new(client: &Client, request: &Request<'_>) -> Result<Self, TypedError> {
         let adapter = adapter(request.provider.wire);
         let mut url = endpoint(&request.provider.base_url, &adapter.path(request.model))
             .map_err(|error| TypedError::new(Reason::ApiError, error.to_string()))?;
