@@ -11,7 +11,7 @@ use super::nearest::nearest;
 use super::variables::{VariableError, expand};
 use super::{
     AgentKind, Config, Environment, ModelIdentity, ModelSettings, OutputFormat, PromptVia, Provider, ResolvedModel,
-    Setting, Target, builtin,
+    Setting, Target, Wire, builtin,
 };
 use crate::error::Error;
 
@@ -284,7 +284,7 @@ impl<'a> Models<'a> {
                 let provider = Provider {
                     name: provider.to_owned(),
                     wire,
-                    base_url: base_url.trim_end_matches('/').to_owned(),
+                    base_url: base_of(wire, base_url),
                     api_key_env: entry.api_key_env.clone(),
                     headers: entry.headers.clone(),
                     max_concurrent: entry.max_concurrent.map(std::num::NonZeroUsize::get),
@@ -356,6 +356,18 @@ impl<'a> Models<'a> {
             })?;
         }
         Ok(())
+    }
+}
+
+/// The URL below which the wire's paths are. Of the two makers whose own programs add the version to an address, it is
+/// understood without: `https://api.anthropic.com`, `http://gateway/anthropic`.
+fn base_of(wire: Wire, written: &str) -> String {
+    let base = written.trim_end_matches('/');
+    let has_path = base.split_once("://").is_some_and(|(_, rest)| rest.contains('/'));
+    match wire {
+        Wire::AnthropicMessages if !base.ends_with("/v1") => format!("{base}/v1"),
+        Wire::GeminiGenerate if !has_path => format!("{base}/v1beta"),
+        _ => base.to_owned(),
     }
 }
 

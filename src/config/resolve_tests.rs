@@ -317,6 +317,21 @@ fn a_wire_that_only_one_maker_speaks_names_it_whatever_the_endpoint_is_called() 
 }
 
 #[test]
+fn an_address_is_understood_with_and_without_its_makers_version() {
+    for (wire, written, used) in [
+        (Wire::AnthropicMessages, "https://h", "https://h/v1"),
+        (Wire::AnthropicMessages, "https://h/anthropic/", "https://h/anthropic/v1"),
+        (Wire::AnthropicMessages, "https://h/v1/", "https://h/v1"),
+        (Wire::GeminiGenerate, "https://h/", "https://h/v1beta"),
+        (Wire::GeminiGenerate, "https://h/v1", "https://h/v1"),
+        (Wire::OllamaChat, "http://h:11434/", "http://h:11434"),
+        (Wire::OpenaiChat, "http://h", "http://h"),
+    ] {
+        assert_eq!(base_of(wire, written), used, "{written}");
+    }
+}
+
+#[test]
 fn ollamas_own_chat_is_not_below_v1() {
     let dir = tempfile::tempdir().unwrap();
     crate::fs::create_dir_all(&dir.path().join(".git")).unwrap();

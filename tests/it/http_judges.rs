@@ -177,7 +177,7 @@ fn a_provider_that_refuses_the_schema_is_asked_without_it_and_its_fenced_ballot_
         assert_eq!(ended["droppedSettings"], json!(["response_format"]));
         assert!(
             out.contains(&format!(
-                "- Note: judge {judge} was asked without `response_format`, which its provider refused"
+                "- Note: judge {judge} was asked without `response_format`, which its provider does not take"
             )),
             "{out}"
         );
