@@ -319,15 +319,17 @@ fn a_wire_that_only_one_maker_speaks_names_it_whatever_the_endpoint_is_called() 
 #[test]
 fn an_address_is_understood_with_and_without_its_makers_version() {
     for (wire, written, used) in [
-        (Wire::AnthropicMessages, "https://h", "https://h/v1"),
-        (Wire::AnthropicMessages, "https://h/anthropic/", "https://h/anthropic/v1"),
-        (Wire::AnthropicMessages, "https://h/v1/", "https://h/v1"),
-        (Wire::GeminiGenerate, "https://h/", "https://h/v1beta"),
-        (Wire::GeminiGenerate, "https://h/v1", "https://h/v1"),
-        (Wire::OllamaChat, "http://h:11434/", "http://h:11434"),
-        (Wire::OpenaiChat, "http://h", "http://h"),
+        ("anthropic-messages", "https://h", "https://h/v1"),
+        ("anthropic-messages", "https://h/anthropic/", "https://h/anthropic/v1"),
+        ("anthropic-messages", "https://h/v1/", "https://h/v1"),
+        ("gemini-generate", "https://h/", "https://h/v1beta"),
+        ("gemini-generate", "https://h/v1", "https://h/v1"),
+        ("ollama-chat", "http://h:11434/", "http://h:11434"),
+        ("openai-chat", "http://h", "http://h"),
     ] {
-        assert_eq!(base_of(wire, written), used, "{written}");
+        let (_dir, config) = with_config(&format!("[providers.p]\nwire = \"{wire}\"\nbase_url = \"{written}\""));
+        let Target::Http { provider, .. } = resolve(&config, "p@m").unwrap().target else { unreachable!() };
+        assert_eq!(provider.base_url, used, "{wire} {written}");
     }
 }
 
