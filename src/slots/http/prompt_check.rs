@@ -16,7 +16,7 @@ pub(super) fn cut_prompt(texts: [Option<&str>; 2], usage: Option<Usage>) -> Opti
     let words: u64 = texts.iter().flatten().map(|text| text.split_whitespace().count() as u64).sum();
     (words >= LEAST_WORDS && tokens < words / 2).then(|| {
         let detail = format!("the server counted {tokens} tokens in a prompt of {words} words: it cut the prompt");
-        TypedError::new(Reason::PromptNotRead, detail)
+        TypedError::new(Reason::ContextTooLong, detail)
     })
 }
 

@@ -217,5 +217,5 @@ async fn a_prompt_that_the_server_cut_is_no_answer_to_it() {
     let mut question = Question::to(server.base_url());
     question.settings.system = Some("word ".repeat(5000));
     let (out, end, _) = scripted(&mut question, &server, vec![Box::new(|call: Call| call.stream(HELLO))]).await;
-    assert_eq!((out.text(), reason(&end)), ("Grüße 日本\n", Some(Reason::PromptNotRead)));
+    assert_eq!((out.text(), reason(&end)), ("Grüße 日本\n", Some(Reason::ContextTooLong)));
 }

@@ -1,21 +1,12 @@
 //! Judges behind HTTP: held to the JSON schema where the provider takes one, by the fenced form where it does not.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
-
 use serde_json::{Value, json};
 
-use crate::support::{TeamToml, TestEnv, assert_consistent, judges, run_and_judge, voters};
+use super::wires::{OpenaiChat, PROMPT_TOKENS, Reply as Said, Stop, Wire};
+use crate::support::{Answer, Server, TeamToml, TestEnv, assert_consistent, judges, run_and_judge, voters};
 
 /// The key of the provider, which must never be written anywhere.
 const KEY: &str = "sk-narwhal-0123456789abcdefghijklmnop";
-
-/// A chat-completions server; what it replies is the test's to say.
-struct Provider {
-    address: String,
-    requests: Arc<Mutex<Vec<(String, Value)>>>,
-}
 
 /// What to answer a request with: a status and a body, or the text of a stream.
 enum Reply {
@@ -23,76 +14,34 @@ enum Reply {
     Text(String),
 }
 
-impl Provider {
-    /// Serves until the test ends; its threads hold nothing that outlives it.
-    fn start(reply: impl Fn(&Value) -> Reply + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap().to_string();
-        let requests = Arc::new(Mutex::new(Vec::new()));
-        let (seen, reply) = (Arc::clone(&requests), Arc::new(reply));
-        std::thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
-                let (seen, reply) = (Arc::clone(&seen), Arc::clone(&reply));
-                std::thread::spawn(move || serve(stream, &seen, &*reply));
-            }
-        });
-        Self { address, requests }
-    }
-
-    fn requests(&self) -> Vec<(String, Value)> {
-        self.requests.lock().unwrap().clone()
-    }
-
-    /// Two models of this provider judge the answers of two agents.
-    fn env(&self) -> TestEnv {
-        let judge = |model: &str| vec![("use", format!("narwhal@{model}").into()), ("temperature", 0.5.into())];
-        let config: TeamToml = voters(&[("kiwi", "the RIGHT one", "approve"), ("plum", "the other one", "approve")])
-            .provider(
-                "narwhal",
-                &[
-                    ("wire", "openai-chat".into()),
-                    ("base_url", format!("http://{}/v1", self.address).into()),
-                    ("api_key_env", "NARWHAL_API_KEY".into()),
-                    ("json_schema", true.into()),
-                ],
-            )
-            .model("tusk", &judge("tusk-1"))
-            .model("horn", &judge("horn-1"));
-        TestEnv::with(&config).set("NARWHAL_API_KEY", KEY)
-    }
+fn provider(reply: impl Fn(&Value) -> Reply + Send + Sync + 'static) -> Server {
+    Server::start(move |request| match reply(&request.body) {
+        Reply::Refuse(status, body) => Answer::json(status, &body),
+        Reply::Text(text) => {
+            let said = Said { pieces: &[&text], stop: Stop::Done, prompt_tokens: PROMPT_TOKENS };
+            let events = OpenaiChat.stream(&said);
+            let head = Answer::chunked(200, &["content-type: text/event-stream"]);
+            events.iter().fold(head, |answer, event| answer.send(&event.bytes)).end()
+        }
+    })
 }
 
-fn serve(stream: TcpStream, seen: &Mutex<Vec<(String, Value)>>, reply: &dyn Fn(&Value) -> Reply) {
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    let mut head = String::new();
-    while reader.read_line(&mut head).is_ok_and(|read| read > 2) {}
-    let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
-    let mut body = vec![0; length.unwrap_or(0)];
-    reader.read_exact(&mut body).unwrap();
-    let body: Value = serde_json::from_slice(&body).unwrap();
-    let (status, kind, text) = match reply(&body) {
-        Reply::Refuse(status, body) => (status, "application/json", body.to_string()),
-        Reply::Text(text) => (200, "text/event-stream", events(&text)),
-    };
-    seen.lock().unwrap().push((head, body));
-    let mut stream = stream;
-    // The reader may be gone; the test says so by what it finds.
-    let _ = write!(
-        stream,
-        "HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{text}",
-        text.len()
-    );
-}
-
-/// A whole stream that says `text`.
-fn events(text: &str) -> String {
-    let chunk = |delta: Value, finish: Value| {
-        json!({"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m",
-               "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
-    };
-    let chunks = [chunk(json!({"role": "assistant", "content": text}), Value::Null), chunk(json!({}), json!("stop"))];
-    let lines: Vec<String> = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
-    lines.concat() + "data: [DONE]\n\n"
+/// Two models of this provider judge the answers of two agents.
+fn world(server: &Server) -> TestEnv {
+    let judge = |model: &str| vec![("use", format!("narwhal@{model}").into()), ("temperature", 0.5.into())];
+    let config: TeamToml = voters(&[("kiwi", "the RIGHT one", "approve"), ("plum", "the other one", "approve")])
+        .provider(
+            "narwhal",
+            &[
+                ("wire", "openai-chat".into()),
+                ("base_url", server.url("v1").into()),
+                ("api_key_env", "NARWHAL_API_KEY".into()),
+                ("json_schema", true.into()),
+            ],
+        )
+        .model("tusk", &judge("tusk-1"))
+        .model("horn", &judge("horn-1"));
+    TestEnv::with(&config).set("NARWHAL_API_KEY", KEY)
 }
 
 /// The last message, which is the judge's prompt.
@@ -137,13 +86,14 @@ fn assert_won_by_kiwi(env: &TestEnv) {
 
 #[test]
 fn a_judge_is_held_to_a_schema_of_exactly_its_aliases_and_its_json_counts() {
-    let provider = Provider::start(|request| Reply::Text(json_ballot(request)));
-    let env = provider.env();
+    let server = provider(|request| Reply::Text(json_ballot(request)));
+    let env = world(&server);
     run_and_judge(&env, &["--judges", "tusk,horn"], 0);
-    let requests = provider.requests();
+    let requests = server.requests();
     assert_eq!(requests.len(), 2);
-    for (head, body) in &requests {
-        assert!(head.to_lowercase().contains(&format!("authorization: bearer {KEY}")), "{head}");
+    for request in &requests {
+        let body = &request.body;
+        assert_eq!(request.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
         assert_eq!(body["response_format"]["type"], "json_schema");
         let schema = &body["response_format"]["json_schema"]["schema"];
         let mut required: Vec<&str> =
@@ -161,16 +111,16 @@ fn a_judge_is_held_to_a_schema_of_exactly_its_aliases_and_its_json_counts() {
 
 #[test]
 fn a_provider_that_refuses_the_schema_is_asked_without_it_and_its_fenced_ballot_counts() {
-    let provider = Provider::start(|request| match request.get("response_format") {
+    let server = provider(|request| match request.get("response_format") {
         Some(_) => Reply::Refuse(
             400,
             json!({"error": {"message": "response_format is not supported by this model", "param": "response_format"}}),
         ),
         None => Reply::Text(fenced_ballot(request)),
     });
-    let env = provider.env();
+    let env = world(&server);
     let (out, _) = run_and_judge(&env, &["--judges", "tusk,horn", "--retries", "0"], 0);
-    assert_eq!(provider.requests().len(), 4, "each judge is asked once with the schema, once without");
+    assert_eq!(server.requests().len(), 4, "each judge is asked once with the schema, once without");
     let round = env.session().round("judging");
     for judge in round.slots() {
         let ended = round.events().into_iter().find(|e| e["event"] == "slot_ended" && e["slot"] == *judge).unwrap();
@@ -187,18 +137,18 @@ fn a_provider_that_refuses_the_schema_is_asked_without_it_and_its_fenced_ballot_
 
 #[test]
 fn json_in_a_fence_and_json_for_a_provider_without_schemas_count_too() {
-    let provider = Provider::start(|request| match request["model"].as_str() {
+    let server = provider(|request| match request["model"].as_str() {
         Some("tusk-1") => Reply::Text(format!("Here it is:\n\n```json\n{}\n```\n", json_ballot(request))),
         _ => Reply::Text(fenced_ballot(request)),
     });
-    let env = provider.env();
+    let env = world(&server);
     run_and_judge(&env, &["--judges", "tusk,horn"], 0);
     assert_won_by_kiwi(&env);
 }
 
 #[test]
 fn a_setting_that_a_slot_was_asked_without_is_in_the_verdict() {
-    let provider = Provider::start(|request| match request.get("temperature") {
+    let server = provider(|request| match request.get("temperature") {
         Some(_) => Reply::Refuse(
             400,
             json!({"error": {"message": "Unsupported parameter: temperature", "param": "temperature"}}),
@@ -206,7 +156,7 @@ fn a_setting_that_a_slot_was_asked_without_is_in_the_verdict() {
         None if aliases(request).is_empty() => Reply::Text("an answer".to_owned()),
         None => Reply::Text(json_ballot(request)),
     });
-    let env = provider.env();
+    let env = world(&server);
     let (out, _) = run_and_judge(&env, &["-m", "tusk,kiwi,plum"], 0);
     let tusk = env.session().id_of("tusk");
     assert!(out.contains(&format!("- Note: slot {tusk} was asked without `temperature`")), "{out}");
@@ -215,14 +165,14 @@ fn a_setting_that_a_slot_was_asked_without_is_in_the_verdict() {
 
 #[test]
 fn a_judge_that_cannot_be_asked_is_missing_and_neither_key_nor_provider_is_told_before_the_verdict() {
-    let provider = Provider::start(|request| match request["model"].as_str() {
+    let server = provider(|request| match request["model"].as_str() {
         Some("tusk-1") => Reply::Refuse(
             401,
             json!({"error": {"message": format!("narwhal: bad key {KEY} for tusk-1"), "type": "invalid_api_key"}}),
         ),
         _ => Reply::Text(json_ballot(request)),
     });
-    let env = provider.env();
+    let env = world(&server);
     let (out, err) = run_and_judge(&env, &["--judges", "tusk,horn"], 3);
     let session = env.session();
     let judge = &judges(&session.round("judging"))["tusk"];
