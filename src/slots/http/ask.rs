@@ -96,7 +96,7 @@ impl Client {
             }
         };
         let mut body = call.adapter.body(request);
-        let mut dropped: Vec<String> = Vec::new();
+        let mut dropped = no_place_for(call.adapter, request.settings);
         let mut waits = self.retry.waits(rand::random());
         let mut attempt = 0;
         loop {
@@ -113,7 +113,7 @@ impl Client {
             if let NotBegun::Stated { stated, .. } = &failure
                 && let Some(field) = without_refused_field(call.adapter, &mut body, stated)
             {
-                dropped.extend(field.map(str::to_owned));
+                dropped.extend(field.map(str::to_owned).filter(|field| !dropped.contains(field)));
                 continue;
             }
             let wait = match self.next_wait(&failure, &mut waits) {
@@ -180,6 +180,15 @@ impl NotBegun {
     }
 }
 
+/// The settings that the user gave and the wire has no field for.
+fn no_place_for(adapter: &dyn Adapter, settings: &ModelSettings) -> Vec<String> {
+    let is_given = |name: &&&str| match **name {
+        "seed" => settings.seed.is_some(),
+        _ => false,
+    };
+    adapter.lacks().iter().filter(is_given).map(|name| (*name).to_owned()).collect()
+}
+
 fn cancelled(detail: &str) -> StreamEnd {
     StreamEnd { error: Some(TypedError::new(Reason::Cancelled, detail)), ..StreamEnd::default() }
 }
@@ -211,14 +220,20 @@ struct Call<'a> {
 impl<'a> Call<'a> {
     fn new(client: &'a Client, request: &Request<'_>) -> Result<Self, TypedError> {
         let adapter = adapter(request.provider.wire);
-        let url = endpoint(&request.provider.base_url, &adapter.path(request.model))
+        let mut url = endpoint(&request.provider.base_url, &adapter.path(request.model))
             .map_err(|error| TypedError::new(Reason::ApiError, error.to_string()))?;
+        if let Some((name, value)) = adapter.query() {
+            url.query_pairs_mut().append_pair(name, value);
+        }
         let connections = client.connections(&url).map_err(|error| TypedError::new(Reason::Network, error))?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/x-ndjson, application/json"));
         // A proxy that compresses a stream holds it back to fill its blocks.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        for (name, value) in adapter.headers() {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
         if let Some(key) = request.key.map(str::trim).filter(|key| !key.is_empty()) {
             let (name, value) = adapter.key_header(key).map_err(|_| {
                 TypedError::new(Reason::Auth, "the key holds a character that no HTTP header can carry")
@@ -251,7 +266,7 @@ impl<'a> Call<'a> {
             Err(error) => return Ok(Attempt::NotBegun(NotBegun::Connection(transport(error)))),
         };
         if response.status().is_success() {
-            return read(response, self.adapter.decoder(), out, stop).await;
+            return read(response, self.adapter, out, stop).await;
         }
         let wait = retry_after(response.headers(), Timestamp::now());
         tokio::select! {

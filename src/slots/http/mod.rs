@@ -2,16 +2,16 @@
 //!
 //! A [`Request`] goes in; text and signs of life leave through `Output` while they come, and one `StreamEnd` at the
 //! end says how it went. One adapter per wire format (`wire`) knows that format's requests and events; everything
-//! else is shared: the SSE reader, retries, limits, error reading. It owns no file on disk, keeps no key, and follows
+//! else is shared: the reader of events, retries, limits, error reading. It owns no file on disk, keeps no key, and follows
 //! no redirect to another host.
 
 mod address;
 mod ask;
 mod client;
+mod events;
 mod failure;
 mod prompt_check;
 mod retry;
-mod sse;
 mod stream;
 #[cfg(test)]
 mod testing;

@@ -7,9 +7,9 @@ use reqwest::Response;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::events::{Framing, LARGEST_EVENT, Reader, TooLarge};
 use super::failure::{Stated, readable, transport};
-use super::sse::{LARGEST_EVENT, Reader, TooLarge};
-use super::wire::{Decoder, Malformed, Piece};
+use super::wire::{Adapter, Decoder, Malformed, Piece};
 use crate::session::slot::{Activity, Output, Reason, StopReason, StreamEnd, TypedError};
 
 /// How long the rest of a stream (usage, the last event) is waited for once the model has said that it is done.
@@ -48,11 +48,11 @@ pub(super) enum NotBegun {
 /// `truncated`, and nothing is asked again.
 pub(super) async fn read(
     mut response: Response,
-    decoder: Box<dyn Decoder>,
+    adapter: &dyn Adapter,
     out: &mut dyn Output,
     stop: &CancellationToken,
 ) -> io::Result<Attempt> {
-    let mut reading = Reading::new(decoder);
+    let mut reading = Reading::new(adapter);
     let mut drained = None;
     // One registration for the whole answer: all slots share the token, and a chunk may hold a single word.
     let mut stopped = std::pin::pin!(stop.cancelled());
@@ -99,6 +99,7 @@ enum Body {
 }
 
 struct Reading {
+    framing: Framing,
     decoder: Box<dyn Decoder>,
     body: Body,
     /// Bytes of blanks and byte-order mark before the kind of body is known; of a stream then its beginning.
@@ -120,9 +121,10 @@ struct Reading {
 }
 
 impl Reading {
-    fn new(decoder: Box<dyn Decoder>) -> Self {
+    fn new(adapter: &dyn Adapter) -> Self {
         Self {
-            decoder,
+            framing: adapter.framing(),
+            decoder: adapter.decoder(),
             body: Body::Unknown,
             lead: Vec::new(),
             has_events: false,
@@ -145,10 +147,12 @@ impl Reading {
                 let Some(first) = first_meaningful_byte(&self.lead) else { return Ok(()) };
                 let lead = std::mem::take(&mut self.lead);
                 // From here on the field holds the beginning of a stream.
-                self.body = match first {
-                    b'{' | b'[' => Body::Json(Vec::new()),
-                    b'<' => Body::Page(Vec::new()),
-                    _ => Body::Events(Reader::new()),
+                self.body = match (first, self.framing) {
+                    (b'{', Framing::JsonLines) => Body::Events(Reader::new(Framing::JsonLines)),
+                    (b'{' | b'[', _) => Body::Json(Vec::new()),
+                    (b'<', _) => Body::Page(Vec::new()),
+                    // Where lines of JSON were expected too: a gateway may put them into events.
+                    _ => Body::Events(Reader::new(Framing::ServerSent)),
                 };
                 self.take(&lead, out)
             }
@@ -261,10 +265,7 @@ impl Reading {
                     self.answering = false;
                 }
                 Piece::Refusal(text) => self.refusal.push_str(&text),
-                // The first stop counts: a usage chunk may repeat it.
-                Piece::Stop(stop) => {
-                    self.end.stop.get_or_insert(stop);
-                }
+                Piece::Stop(stop) => self.end.stop = Some(graver(self.end.stop, stop)),
                 Piece::Usage(usage) => self.end.usage = Some(usage),
                 Piece::CostUsd(cost) => self.end.cost_usd = Some(cost),
                 Piece::Broken(stated) | Piece::Error(stated) => {
@@ -346,6 +347,15 @@ impl Reading {
     fn ended_as(mut self, reason: Reason, detail: String) -> Attempt {
         self.end.error = Some(TypedError::new(reason, detail));
         Attempt::Ended(self.end)
+    }
+}
+
+/// Of two stops the one that says less good of the answer: later events may repeat one, or correct it.
+const fn graver(old: Option<StopReason>, new: StopReason) -> StopReason {
+    match (old, new) {
+        (Some(StopReason::Refused), _) | (_, StopReason::Refused) => StopReason::Refused,
+        (Some(StopReason::Length), _) | (_, StopReason::Length) => StopReason::Length,
+        (None | Some(StopReason::Done), StopReason::Done) => StopReason::Done,
     }
 }
 
