@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde_json::Value;
 
-use super::wires::{Event, PROMPT_TOKENS, Reply, Role, Stop, Wire};
+use super::wires::{self, Event, PROMPT_TOKENS, Reply, Role, Stop, Wire};
 use crate::support::{Answer, Gate, Request};
 
 /// The answer, in the pieces in which it is streamed; characters of one to four bytes.
@@ -62,7 +62,7 @@ pub(super) fn answer(stage: &Stage, request: &Request) -> Answer {
         }
         "json-body" => Answer::json(200, &wire.whole(&reply(Stop::Done))),
         "json-body-untyped" => {
-            let body = format!("\n  {:#}\n", wire.whole(&reply(Stop::Done)));
+            let body = format!("\n  {}\n", wire.whole(&reply(Stop::Done)));
             Answer::until_close(200, &[]).send_in_pieces(100, body)
         }
         "event-10-mb" => {
@@ -115,7 +115,7 @@ fn broken(stage: &Stage, request: &Request) -> Option<Answer> {
         "stall-after" => chunked(wire).send(bytes(&all)).until_hung_up(),
         "hang-before" => Answer::nothing().until_hung_up(),
         "hang-after-head" => chunked(wire).until_hung_up(),
-        "hang-in-thoughts" => chunked(wire).send(bytes(&until(&all, Role::Start, 2))).until_hung_up(),
+        "hang-in-thoughts" => chunked(wire).send(bytes(&until(&all, Role::Start, usize::MAX))).until_hung_up(),
         "hang-middle" => chunked(wire).send(bytes(&begun)).until_hung_up(),
         "hang-in-error" => {
             Answer::chunked(400, &["content-type: application/json"]).send("{\"error\":").until_hung_up()
@@ -123,11 +123,12 @@ fn broken(stage: &Stage, request: &Request) -> Option<Answer> {
         "reset-before" => Answer::nothing().reset(),
         "close-before" => Answer::nothing(),
         "reset-in-head" => Answer::raw("HTTP/1.1 200 OK\r\ncontent-ty").reset(),
-        "reset-in-thoughts" => chunked(wire).send(bytes(&until(&all, Role::Start, 2))).reset(),
+        "reset-in-thoughts" => chunked(wire).send(bytes(&until(&all, Role::Start, usize::MAX))).reset(),
         "reset-middle" => chunked(wire).send(bytes(&begun)).reset(),
         "reset-after" => chunked(wire).send(bytes(&all)).reset(),
         "close-middle" => chunked(wire).send(bytes(&begun)),
         "close-after" => chunked(wire).send(bytes(&all)),
+        "stop-in-every-event" => stream(wire, &wires::stopping_in_every_event(&reply(Stop::Length))),
         "no-last" => {
             let end = all.iter().position(|event| matches!(event.role, Role::Stop | Role::Last)).unwrap();
             stream(wire, &all[..end])
@@ -166,6 +167,10 @@ fn stated(stage: &Stage, request: &Request) -> Option<Answer> {
     Some(match request.cell() {
         "too-long" => of(wire.too_long()),
         "spent-quota" => of(wire.spent_quota()),
+        "too-long-for-minute" => of(wires::too_long_for_minute()),
+        // Google names the wait in the body only.
+        "wait-in-body" if request.earlier == 0 => of((429, wire.error(429))),
+        "wait-in-body" => stream(wire, &all),
         "refused-key" => of(wire.refused_key()),
         "retry-after-0" => waiting(429, "0"),
         "retry-after-minute" => waiting(429, "60"),

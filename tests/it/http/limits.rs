@@ -73,10 +73,7 @@ fn on_every_wire_a_setting_that_a_slot_was_asked_without_is_in_the_verdict() {
         let wire = WIRES.into_iter().find(|wire| wire.name() == request.cell()).unwrap();
         let setting = wire.refused_setting();
         match request.body.pointer(setting.pointer) {
-            Some(value) => {
-                assert_eq!(value.as_f64(), setting.value.as_float());
-                Answer::json(400, &setting.refusal)
-            }
+            Some(_) => Answer::json(400, &setting.refusal),
             None => said(wire, &PIECES),
         }
     });
@@ -102,7 +99,6 @@ fn on_every_wire_a_setting_that_a_slot_was_asked_without_is_in_the_verdict() {
         let key = wire.refused_setting().key;
         let note = format!("- Note: slot {id} was asked without `{key}`, which its provider refused");
         assert!(out.contains(&note), "{}: no {note:?} in {out}", wire.name());
-        assert_eq!(server.requests_of(wire.name()), 2, "{}", wire.name());
     }
     assert_consistent(&session);
 }

@@ -25,7 +25,7 @@ event-10-mb           | COMPLETED                      |
 repeated-events       | COMPLETED                      |
 repeated-last         | COMPLETED                      |
 last-without-newline  | COMPLETED                      |
-stop-without-last     | COMPLETED                      | openai-responses gemini-generate ollama-chat: FAILED truncated
+stop-without-last     | FAILED truncated               | openai-chat: COMPLETED
 length                | FAILED truncated               |
 length-accepted       | COMPLETED                      |
 length-json-body      | FAILED truncated               |
@@ -36,6 +36,7 @@ only-thoughts-length  | EMPTY empty_output             |
 no-text               | EMPTY empty_output             |
 cut-prompt            | FAILED context_too_long        |
 too-long              | FAILED context_too_long        |
+too-long-for-minute   | FAILED context_too_long        | anthropic-messages gemini-generate ollama-chat: -
 refused               | FAILED network x0              | "refused" "tried again 2 times"
 reset-before          | FAILED network x3              | "tried again 2 times"
 close-before          | FAILED network x3              | "tried again 2 times"
@@ -43,6 +44,7 @@ reset-in-head         | FAILED network x3              |
 reset-in-thoughts     | FAILED truncated               |
 reset-middle          | FAILED truncated               | "connection broke"
 close-middle          | FAILED truncated               |
+stop-in-every-event   | FAILED truncated               | openai-chat openai-responses anthropic-messages ollama-chat: -
 no-last               | FAILED truncated               | "without saying that the answer was done"
 cut-character         | FAILED truncated               |
 cut-json-body         | FAILED truncated               |
@@ -54,7 +56,7 @@ broken-event          | FAILED bad_output              |
 html-502              | FAILED api_error x3            | "502" "Bad Gateway"
 error-in-200          | FAILED api_error x3            | openai-responses anthropic-messages ollama-chat: FAILED api_error
 error-in-middle       | FAILED api_error               |
-error-json-200        | FAILED auth                    |
+error-json-200        | FAILED auth                    | ollama-chat: FAILED api_error
 status-400            | FAILED api_error               | "HTTP 400"
 status-401            | FAILED auth                    | "HTTP 401"
 status-402            | FAILED quota_exhausted         | "HTTP 402"
@@ -72,13 +74,14 @@ status-404-path       | FAILED api_error               | "HTTP 404"
 refused-key           | FAILED auth                    |
 retry-after-0         | FAILED rate_limited x3         |
 retry-after-hour      | FAILED rate_limited            | "asks to wait 3600 s, until "
+wait-in-body          | COMPLETED x2                   | openai-chat openai-responses anthropic-messages ollama-chat: -
 spent-quota           | FAILED quota_exhausted         |
 503-then-answer       | COMPLETED x2                   |
 429-then-answer       | COMPLETED x2                   |
 reset-then-answer     | COMPLETED x2                   |
 redirect-elsewhere    | FAILED api_error               | "redirect" "not followed"
 redirect-here         | COMPLETED x2                   |
-refused-setting       | COMPLETED x2                   |
+refused-setting       | COMPLETED x2                   | gemini-generate: COMPLETED x3
 "#;
 
 /// `team run --retries 0`.
@@ -89,7 +92,7 @@ status-429            | FAILED rate_limited            |
 status-503            | FAILED api_error               |
 html-502              | FAILED api_error               |
 503-then-answer       | FAILED api_error               |
-refused-setting       | COMPLETED x2                   |
+refused-setting       | COMPLETED x2                   | gemini-generate: COMPLETED x3
 "#;
 
 /// `team run --idle-timeout 1s`: what is silent ends, also behind pings that never come.

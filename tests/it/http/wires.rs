@@ -13,9 +13,10 @@ mod openai_responses;
 use serde_json::Value;
 
 pub(super) use anthropic_messages::AnthropicMessages;
-pub(super) use gemini_generate::GeminiGenerate;
+pub(super) use gemini_generate::{GeminiGenerate, stopping_in_every_event};
 pub(super) use ollama_chat::OllamaChat;
 pub(super) use openai_chat::OpenaiChat;
+pub(super) use openai_errors::too_long_for_minute;
 pub(super) use openai_responses::OpenaiResponses;
 
 /// The model's id at the provider: it names the slot, so it may stand in no file but the manifest.

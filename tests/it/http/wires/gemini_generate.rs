@@ -64,6 +64,17 @@ fn quota(id: &str, wait: &str) -> Value {
     refusal(429, "RESOURCE_EXHAUSTED", message, details)
 }
 
+/// A stream in which every event with text carries a `finishReason`, as the first models sent it: only the last counts.
+pub(crate) fn stopping_in_every_event(reply: &Reply<'_>) -> Vec<Event> {
+    let (last, texts) = reply.pieces.split_last().unwrap();
+    let part = |role, piece: &str, stop| {
+        event(role, &response(json!([{"text": piece}]), Some(finish(stop)), reply.prompt_tokens))
+    };
+    let mut events: Vec<Event> = texts.iter().map(|piece| part(Role::Text, piece, Stop::Done)).collect();
+    events.push(part(Role::Last, last, reply.stop));
+    events
+}
+
 impl Wire for GeminiGenerate {
     fn name(&self) -> &'static str {
         "gemini-generate"
@@ -126,7 +137,7 @@ impl Wire for GeminiGenerate {
             ),
             408 => refusal(408, "DEADLINE_EXCEEDED", "The request timed out.", none),
             413 => refusal(413, "INVALID_ARGUMENT", "Request payload size exceeds the limit: 20971520 bytes.", none),
-            429 => quota("GenerateRequestsPerMinutePerProjectPerModel-FreeTier", "0s"),
+            429 => quota("GenerateRequestsPerMinutePerProjectPerModel-FreeTier", "0.25s"),
             500 => refusal(500, "INTERNAL", "An internal error has occurred. Please retry or report it.", none),
             503 => refusal(503, "UNAVAILABLE", "The model is overloaded. Please try again later.", none),
             other => refusal(other, "UNAVAILABLE", "Overloaded", none),
@@ -159,8 +170,8 @@ impl Wire for GeminiGenerate {
         RefusedSetting {
             key: "reasoning_effort",
             value: "high".into(),
-            pointer: "/generationConfig/thinkingConfig/thinkingLevel",
-            refusal: refusal(400, "INVALID_ARGUMENT", "Thinking level is not supported for this model.", json!([])),
+            pointer: "/generationConfig/thinkingConfig",
+            refusal: refusal(400, "INVALID_ARGUMENT", "thinking_config is not supported.", json!([])),
         }
     }
 }

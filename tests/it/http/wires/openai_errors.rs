@@ -54,6 +54,16 @@ pub(super) fn spent_quota() -> (u16, Value) {
     (429, json!({"error": error}))
 }
 
+/// A prompt that is larger than what the account may send in a whole minute: waiting does not make it fit.
+pub(crate) fn too_long_for_minute() -> (u16, Value) {
+    let message = format!(
+        "Request too large for {MODEL} in organization org-x on tokens per min (TPM): Limit 6000, Requested 9000. The \
+         input or output tokens must be reduced in order to run successfully."
+    );
+    let error = json!({"message": message, "type": "tokens", "param": null, "code": "rate_limit_exceeded"});
+    (429, json!({"error": error}))
+}
+
 /// As Azure says it, and OpenAI of some models.
 pub(super) fn blocked_prompt() -> Option<(u16, String)> {
     let message = "The response was filtered due to the prompt triggering the content management policy. Please modify \
