@@ -27,7 +27,12 @@ const WORDS: &[(&[&str], Reason)] = &[
     (&["exceed_context"], Reason::ContextTooLong),
     (&["token count", "exceeds the maximum"], Reason::ContextTooLong),
     (&["reduce the length of"], Reason::ContextTooLong),
+    // More than may be sent in a minute will not be less in the next one.
+    (&["request too large"], Reason::ContextTooLong),
+    // Among several quotas the one of the longest time decides.
+    (&["perday"], Reason::QuotaExhausted),
     // A limit that passes within a minute, though its message says "quota".
+    (&["resource has been exhausted"], Reason::RateLimited),
     (&["quota", "perminute"], Reason::RateLimited),
     (&["quota", "per minute"], Reason::RateLimited),
     // A quota that waiting a little does not refill.
@@ -45,7 +50,6 @@ const WORDS: &[(&[&str], Reason)] = &[
     (&["spending limit"], Reason::QuotaExhausted),
     (&["billing hard limit"], Reason::QuotaExhausted),
     (&["limit", "per day"], Reason::QuotaExhausted),
-    (&["perday"], Reason::QuotaExhausted),
     (&["free-models-per-day"], Reason::QuotaExhausted),
     // The model's name.
     (&["model_not_found"], Reason::UnknownModel),
@@ -255,6 +259,13 @@ mod tests {
                 "RESOURCE_EXHAUSTED",
                 "Quota exceeded for GenerateRequestsPerDayPerProject",
                 Reason::QuotaExhausted,
+            ),
+            (Some(429), "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota).", Reason::RateLimited),
+            (
+                Some(413),
+                "rate_limit_exceeded",
+                "Request too large for model `m` on tokens per minute (TPM): Limit 6000, Requested 9000",
+                Reason::ContextTooLong,
             ),
             (
                 Some(429),

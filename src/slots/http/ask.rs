@@ -14,7 +14,7 @@ use super::address::endpoint;
 use super::client::Client;
 use super::failure::{Stated, transport};
 use super::prompt_check::cut_prompt;
-use super::retry::{asks_to_wait, is_transient, retry_after, whole_seconds};
+use super::retry::{asks_to_wait, retry_after, whole_seconds};
 use super::stream::{Attempt, NotBegun, read};
 use super::wire::{Adapter, adapter, without_refused_field};
 use crate::config::{ModelSettings, Provider};
@@ -146,12 +146,7 @@ impl Client {
                 if let Some(wait) = too_long {
                     return Next::GiveUp(Some(asks_to_wait(wait, Timestamp::now())));
                 }
-                let passes = match stated.reason() {
-                    Reason::RateLimited => true,
-                    Reason::ApiError | Reason::Network => stated.status.is_some_and(is_transient),
-                    _ => false,
-                };
-                if passes {
+                if stated.may_pass() {
                     Next::Wait(asked.unwrap_or(own))
                 } else {
                     let told = asked.filter(|wait| !wait.is_zero());
@@ -272,7 +267,10 @@ impl<'a> Call<'a> {
         tokio::select! {
             biased;
             () = stop.cancelled() => Ok(Attempt::Ended(cancelled("stopped while the answer was awaited"))),
-            stated = refusal(response) => Ok(Attempt::NotBegun(NotBegun::Stated { stated, wait })),
+            stated = refusal(response) => {
+                let wait = wait.or(stated.wait);
+                Ok(Attempt::NotBegun(NotBegun::Stated { stated, wait }))
+            }
         }
     }
 }

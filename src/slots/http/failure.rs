@@ -1,14 +1,28 @@
 //! What went wrong, out of the many shapes in which providers and gateways say it.
 
 use std::error::Error as StdError;
+use std::time::Duration;
 
 use reqwest::StatusCode;
 use serde_json::Value;
 
+use super::retry::is_transient;
 use crate::session::slot::{Reason, TypedError, diagnose};
 
 /// How much of a message that is not JSON is kept.
 const KEPT_CHARACTERS: usize = 300;
+
+/// The types and codes of errors of which the providers say that they pass: a 5xx where they come with a status.
+const PASSING_KINDS: [&str; 8] = [
+    "overloaded_error",
+    "server_is_overloaded",
+    "api_error",
+    "server_error",
+    "internal_server_error",
+    "timeout_error",
+    "UNAVAILABLE",
+    "INTERNAL",
+];
 
 /// An error in the other side's words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,6 +35,8 @@ pub(super) struct Stated {
     pub(super) param: Option<String>,
     /// The HTTP status: the response's, or the one named inside a 200.
     pub(super) status: Option<u16>,
+    /// How long it asks to wait, where the words say it and not a header.
+    pub(super) wait: Option<Duration>,
 }
 
 impl Stated {
@@ -79,11 +95,18 @@ impl Stated {
         if message.is_empty() && kinds.is_empty() {
             message = text_of(error);
         }
+        let details = map.get("details").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        // Google says the same words of every quota; only its name tells a minute's from a day's.
+        let quotas = quotas(details);
+        if !quotas.is_empty() {
+            message = format!("{message} (quota {})", quotas.join(", "));
+        }
         Self {
             kinds,
             message,
             param: map.get("param").and_then(Value::as_str).map(str::to_owned),
             status: status.filter(|status| (100..600).contains(status)),
+            wait: details.iter().find_map(|detail| wait_of(detail.get("retryDelay")?.as_str()?)),
         }
     }
 
@@ -93,6 +116,17 @@ impl Stated {
         let telling = |kind: &&String| diagnose(None, kind, "") != Reason::ApiError;
         let kind = self.kinds.iter().rev().find(telling).map_or("", String::as_str);
         diagnose(self.status, kind, &self.message)
+    }
+
+    /// Whether the same request may be answered the next time. Inside a 200 there is no status, only the kind that
+    /// would have come with one.
+    pub(super) fn may_pass(&self) -> bool {
+        match (self.reason(), self.status) {
+            (Reason::RateLimited, _) => true,
+            (Reason::ApiError | Reason::Network, Some(status)) => is_transient(status),
+            (Reason::ApiError, None) => self.kinds.iter().any(|kind| PASSING_KINDS.contains(&kind.as_str())),
+            _ => false,
+        }
     }
 
     /// The error as a slot reports it.
@@ -113,6 +147,17 @@ impl Stated {
             (false, false) => format!("{detail}: {}", self.message),
         }
     }
+}
+
+/// The names of the quotas that a `google.rpc.QuotaFailure` blames.
+fn quotas(details: &[Value]) -> Vec<&str> {
+    let violations = details.iter().filter_map(|detail| detail.get("violations")?.as_array()).flatten();
+    violations.filter_map(|violation| violation.get("quotaId")?.as_str()).collect()
+}
+
+/// A duration of `google.rpc.RetryInfo`: seconds, also with a fraction, and an `s`.
+fn wait_of(delay: &str) -> Option<Duration> {
+    Duration::try_from_secs_f64(delay.strip_suffix('s')?.parse().ok()?).ok()
 }
 
 fn text_of(value: &Value) -> String {
@@ -166,6 +211,8 @@ pub(super) fn transport(error: reqwest::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -206,8 +253,31 @@ mod tests {
             (503, &["server_error"], "no", Reason::ApiError),
         ] {
             let kinds = kinds.iter().map(|kind| (*kind).to_owned()).collect();
-            let stated = Stated { kinds, message: message.to_owned(), status: Some(status), param: None };
+            let stated = Stated { kinds, message: message.to_owned(), status: Some(status), ..Stated::default() };
             assert_eq!(stated.reason(), reason, "{stated:?}");
+        }
+    }
+
+    #[test]
+    fn a_quota_is_told_by_its_name_and_its_wait_is_read() {
+        let failure = |quotas: &[&str]| {
+            let violations: Vec<Value> = quotas.iter().map(|id| json!({"quotaMetric": "m", "quotaId": id})).collect();
+            let body = json!({"error": {
+                "code": 429, "message": "You exceeded your current quota.", "status": "RESOURCE_EXHAUSTED",
+                "details": [
+                    {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": violations},
+                    {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "20.5s"},
+                ],
+            }});
+            Stated::from_body(429, body.to_string().as_bytes())
+        };
+        let minute = failure(&["RequestsPerMinute-FreeTier"]);
+        assert_eq!((minute.reason(), minute.wait), (Reason::RateLimited, Some(Duration::from_millis(20_500))));
+        assert_eq!(minute.message, "You exceeded your current quota. (quota RequestsPerMinute-FreeTier)");
+        assert_eq!(failure(&["RequestsPerMinute", "RequestsPerDay"]).reason(), Reason::QuotaExhausted);
+        assert_eq!(failure(&[]).reason(), Reason::QuotaExhausted);
+        for delay in ["20", "-1s", "s", "1e999s"] {
+            assert_eq!(wait_of(delay), None, "{delay}");
         }
     }
 

@@ -186,6 +186,11 @@ fn stated(stage: &Stage, request: &Request) -> Option<Answer> {
             stream_of(wire, &bytes(&broken).replacen("\"BROKEN\"", "\"BROKEN\" \"", 1))
         }
         "error-in-200" => stream(wire, &[wire.error_event()]),
+        "error-after-greeting" => {
+            let mut events = until(&all, Role::Start, 2);
+            events.push(wire.error_event());
+            stream(wire, &events)
+        }
         "error-in-middle" => {
             let mut events = until(&all, Role::Text, 2);
             events.push(wire.error_event());

@@ -54,7 +54,8 @@ html-200              | FAILED bad_output              | "Sign in"
 text-200              | FAILED bad_output              | "upstream is down"
 broken-event          | FAILED bad_output              |
 html-502              | FAILED api_error x3            | "502" "Bad Gateway"
-error-in-200          | FAILED api_error x3            | openai-responses anthropic-messages ollama-chat: FAILED api_error
+error-in-200          | FAILED api_error x3            | ollama-chat: FAILED api_error
+error-after-greeting  | FAILED api_error               | openai-responses: FAILED api_error x3
 error-in-middle       | FAILED api_error               |
 error-json-200        | FAILED auth                    | ollama-chat: FAILED api_error
 status-400            | FAILED api_error               | "HTTP 400"
