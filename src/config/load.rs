@@ -11,7 +11,7 @@ use toml::{Table, Value};
 use super::file::{FileSettings, ModelEntry, ProviderEntry, SelfVote};
 use super::layer::{Layers, Origin};
 use super::problem::{ConfigError, Problem};
-use super::{Environment, builtin, imported, places, read, variables_layer};
+use super::{Environment, Wire, builtin, imported, places, read, variables_layer};
 use crate::error::Error;
 
 /// The settings that hold here and now, and where each came from.
@@ -213,6 +213,16 @@ fn settle(cwd: &Path, layers: &Layers, merged: FileSettings) -> Result<Settings,
         }
     }
     for (name, entry) in &merged.providers {
+        let url = entry.base_url.as_deref().unwrap_or_default().trim_end_matches('/');
+        if entry.wire == Some(Wire::OllamaChat) && url.ends_with("/v1") {
+            problems.push(
+                Problem::new(
+                    place_of(layers, &["providers", name]),
+                    format!("`[providers.{name}]` has the `base_url` `{url}`, where `ollama-chat` is not spoken"),
+                )
+                .hint("leave `/v1` out, or write `wire = \"openai-chat\"`"),
+            );
+        }
         for (missing, key) in [(entry.wire.is_none(), "wire"), (entry.base_url.is_none(), "base_url")] {
             if missing {
                 problems.push(

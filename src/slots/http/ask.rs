@@ -11,10 +11,11 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::address::endpoint;
-use super::client::Client;
+use super::client::{Client, Connections};
 use super::failure::{Stated, transport};
 use super::prompt_check::cut_prompt;
-use super::retry::{asks_to_wait, retry_after, whole_seconds};
+use super::reset::{asked_wait, asks_to_wait, quota_resets};
+use super::retry::whole_seconds;
 use super::stream::{Attempt, NotBegun, read};
 use super::wire::{Adapter, adapter, without_refused_field};
 use crate::config::{ModelSettings, Provider};
@@ -141,17 +142,15 @@ impl Client {
         match failure {
             NotBegun::Connection(_) => Next::Wait(own),
             NotBegun::Stated { stated, wait } => {
-                let asked = *wait;
-                let too_long = asked.filter(|wait| *wait > self.retry.longest);
-                if let Some(wait) = too_long {
-                    return Next::GiveUp(Some(asks_to_wait(wait, Timestamp::now())));
+                let told = wait.filter(|wait| !wait.is_zero());
+                if stated.reason() == Reason::QuotaExhausted {
+                    return Next::GiveUp(told.map(|wait| quota_resets(wait, Timestamp::now())));
                 }
-                if stated.may_pass() {
-                    Next::Wait(asked.unwrap_or(own))
-                } else {
-                    let told = asked.filter(|wait| !wait.is_zero());
-                    Next::GiveUp(told.map(|wait| asks_to_wait(wait, Timestamp::now())))
+                let too_long = wait.is_some_and(|wait| wait > self.retry.longest);
+                if too_long || !stated.passes() {
+                    return Next::GiveUp(told.map(|wait| asks_to_wait(wait, Timestamp::now())));
                 }
+                Next::Wait(wait.unwrap_or(own))
             }
         }
     }
@@ -205,15 +204,15 @@ fn gave_up(failure: &NotBegun, retries: u32, why: Option<String>, dropped: Vec<S
 }
 
 /// What stays the same over all attempts of one question.
-struct Call<'a> {
+struct Call {
     adapter: &'static dyn Adapter,
-    connections: &'a reqwest::Client,
+    connections: Connections,
     url: Url,
     headers: HeaderMap,
 }
 
-impl<'a> Call<'a> {
-    fn new(client: &'a Client, request: &Request<'_>) -> Result<Self, TypedError> {
+impl Call {
+    fn new(client: &Client, request: &Request<'_>) -> Result<Self, TypedError> {
         let adapter = adapter(request.provider.wire);
         let mut url = endpoint(&request.provider.base_url, &adapter.path(request.model))
             .map_err(|error| TypedError::new(Reason::ApiError, error.to_string()))?;
@@ -263,12 +262,12 @@ impl<'a> Call<'a> {
         if response.status().is_success() {
             return read(response, self.adapter, out, stop).await;
         }
-        let wait = retry_after(response.headers(), Timestamp::now());
+        let headers = response.headers().clone();
         tokio::select! {
             biased;
             () = stop.cancelled() => Ok(Attempt::Ended(cancelled("stopped while the answer was awaited"))),
             stated = refusal(response) => {
-                let wait = wait.or(stated.wait);
+                let wait = asked_wait(&headers, &stated, Timestamp::now());
                 Ok(Attempt::NotBegun(NotBegun::Stated { stated, wait }))
             }
         }

@@ -3,12 +3,14 @@
 use std::io;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use reqwest::Response;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::events::{Framing, LARGEST_EVENT, Reader, TooLarge};
 use super::failure::{Stated, readable, transport};
+use super::reset::stated_wait;
 use super::wire::{Adapter, Decoder, Malformed, Piece};
 use crate::session::slot::{Activity, Output, Reason, StopReason, StreamEnd, TypedError};
 
@@ -319,7 +321,7 @@ impl Reading {
     fn finish(mut self) -> Attempt {
         if let Some(stated) = self.error.take() {
             if !self.begun {
-                let wait = stated.wait;
+                let wait = stated_wait(&stated, Timestamp::now());
                 return Attempt::NotBegun(NotBegun::Stated { stated, wait });
             }
             self.end.error = Some(stated.typed());

@@ -155,8 +155,8 @@ async fn a_passing_error_inside_a_200_is_tried_again_while_nothing_of_the_answer
 #[rstest]
 #[case::a_web_page("<html><title>Sign in</title></html>", "a web page: Sign in")]
 #[case::other_text("upstream is down", "upstream is down")]
-#[case::half_json("{\"choices\":[", "not a chat completion")]
-#[case::an_event_that_is_no_json("data: hello\n\n", "not a chat completion")]
+#[case::half_json("{\"choices\":[", "not an answer of the declared wire")]
+#[case::an_event_that_is_no_json("data: hello\n\n", "not an answer of the declared wire")]
 #[tokio::test]
 async fn a_200_that_is_no_answer_is_bad_output(#[case] body: &'static str, #[case] expected: &str) {
     let (out, end) = one_answer(move |call: Call| call.respond(200, "", body)).await;

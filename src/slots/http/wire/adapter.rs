@@ -12,7 +12,7 @@ use crate::config::Wire;
 use crate::session::slot::{StopReason, Usage};
 use crate::slots::http::Request;
 use crate::slots::http::events::Framing;
-use crate::slots::http::failure::Stated;
+use crate::slots::http::failure::{Stated, readable};
 
 /// What a part of a stream means.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +55,13 @@ impl Piece {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(in crate::slots::http) struct Malformed(pub(in crate::slots::http) String);
+
+impl Malformed {
+    /// `data` is not what the wire says it is. The wire is not named: it may give away who answers.
+    pub(super) fn of(error: &serde_json::Error, data: &[u8]) -> Self {
+        Self(format!("not an answer of the declared wire: {error}: {}", readable(data)))
+    }
+}
 
 /// Understands one answer.
 pub(in crate::slots::http) trait Decoder: Send {

@@ -227,7 +227,7 @@ impl Decoder for Messages {
                 pieces.push(Piece::Error(Stated::plain(readable(data))));
                 return Ok(());
             }
-            Err(error) => return Err(malformed(&error, data)),
+            Err(error) => return Err(Malformed::of(&error, data)),
         };
         match head.kind.as_deref().unwrap_or(name) {
             "content_block_delta" => {
@@ -338,11 +338,7 @@ fn take_block(block: Block, pieces: &mut Vec<Piece>) {
 }
 
 fn parse<'a, T: Deserialize<'a>>(data: &'a [u8]) -> Result<T, Malformed> {
-    serde_json::from_slice(data).map_err(|error| malformed(&error, data))
-}
-
-fn malformed(error: &serde_json::Error, data: &[u8]) -> Malformed {
-    Malformed(format!("not an event of the Messages API: {error}: {}", readable(data)))
+    serde_json::from_slice(data).map_err(|error| Malformed::of(&error, data))
 }
 
 #[cfg(test)]

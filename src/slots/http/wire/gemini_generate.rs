@@ -189,7 +189,7 @@ impl Decoder for Generate {
             Err(error) => match serde_json::from_slice(data).ok().as_ref().and_then(Stated::in_value) {
                 Some(stated) => pieces.push(Piece::Error(stated)),
                 None if name == "error" => pieces.push(Piece::Error(Stated::plain(readable(data)))),
-                None => return Err(malformed(&error, data)),
+                None => return Err(Malformed::of(&error, data)),
             },
         }
         Ok(())
@@ -266,10 +266,6 @@ fn stop(reason: &str, message: Option<String>) -> Option<Piece> {
 fn blocked(what: &str, reason: &str, message: Option<String>) -> String {
     let message = message.filter(|message| !message.trim().is_empty()).map(|message| format!(": {message}"));
     format!("{what} ({reason}){}", message.unwrap_or_default())
-}
-
-fn malformed(error: &serde_json::Error, data: &[u8]) -> Malformed {
-    Malformed(format!("not a response of `generateContent`: {error}: {}", readable(data)))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::{Adapter, Decoder, Malformed, Optional, Piece};
 use crate::session::slot::{StopReason, Usage};
 use crate::slots::http::Request;
 use crate::slots::http::events::Framing;
-use crate::slots::http::failure::{Stated, readable};
+use crate::slots::http::failure::Stated;
 
 /// The adapter.
 pub(super) struct OllamaChat;
@@ -124,8 +124,7 @@ struct Message<'a> {
 
 impl Decoder for Chat {
     fn event(&mut self, _name: &str, data: &[u8], pieces: &mut Vec<Piece>) -> Result<(), Malformed> {
-        let line: Line<'_> = serde_json::from_slice(data)
-            .map_err(|error| Malformed(format!("not a line of Ollama's chat: {error}: {}", readable(data))))?;
+        let line: Line<'_> = serde_json::from_slice(data).map_err(|error| Malformed::of(&error, data))?;
         if let Some(error) = line.error.filter(|error| !error.is_null()) {
             pieces.push(Piece::Error(Stated::of_error(&error)));
             return Ok(());

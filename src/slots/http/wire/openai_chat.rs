@@ -254,7 +254,7 @@ fn read(json: &[u8], pieces: &mut Vec<Piece>) -> Result<(), Malformed> {
                 pieces.push(Piece::Error(stated));
                 return Ok(());
             }
-            None => return Err(Malformed(format!("not a chat completion: {error}: {}", readable(json)))),
+            None => return Err(Malformed::of(&error, json)),
         },
     };
     let groq_error = chunk.x_groq.as_ref().and_then(|part| part.error.clone());

@@ -202,7 +202,7 @@ impl Decoder for Responses {
                 pieces.push(Piece::Error(Stated::plain(readable(data))));
                 return Ok(());
             }
-            Err(error) => return Err(malformed(&error, data)),
+            Err(error) => return Err(Malformed::of(&error, data)),
         };
         // Some copies number every event 0.
         let number = head.sequence_number.filter(|number| *number > 0);
@@ -355,11 +355,7 @@ fn error_in(data: &[u8]) -> Stated {
 }
 
 fn parse<'a, T: Deserialize<'a>>(data: &'a [u8]) -> Result<T, Malformed> {
-    serde_json::from_slice(data).map_err(|error| malformed(&error, data))
-}
-
-fn malformed(error: &serde_json::Error, data: &[u8]) -> Malformed {
-    Malformed(format!("not an event of the Responses API: {error}: {}", readable(data)))
+    serde_json::from_slice(data).map_err(|error| Malformed::of(&error, data))
 }
 
 #[cfg(test)]
