@@ -274,12 +274,7 @@ mod tests {
                 "Quota exceeded for GenerateRequestsPerDayPerProject",
                 Reason::QuotaExhausted,
             ),
-            (
-                Some(429),
-                "RESOURCE_EXHAUSTED",
-                "Resource has been exhausted (e.g. check quota).",
-                Reason::RateLimited,
-            ),
+            (Some(429), "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota).", Reason::RateLimited),
             (
                 Some(429),
                 "requests",

@@ -193,7 +193,7 @@ fn gave_up(failure: &NotBegun, retries: u32, why: Option<String>, dropped: Vec<S
         NotBegun::Stated { stated, .. } => stated.typed(),
     };
     if let Some(why) = why {
-        error.detail = format!("{}; {why}", error.detail);
+        error.detail = format!("{}; {why}", error.detail.trim_end_matches('.'));
     }
     if retries > 0 {
         let times = if retries == 1 { "once" } else { "times" };
@@ -314,7 +314,10 @@ async fn refusal(response: Response) -> Stated {
     let mut stated = Stated::from_body(status, &body);
     if (300..400).contains(&status) {
         let to = location.map(|to| format!(" to `{to}`")).unwrap_or_default();
-        stated.message = format!("a redirect{to} was not followed: prompt and key stay with the host in `base_url`");
+        stated.message = format!(
+            "a redirect{to} was not followed: prompt and key stay with the host in `base_url`; change that if the API \
+             has moved"
+        );
     }
     stated
 }

@@ -141,7 +141,8 @@ impl Column {
             assert_eq!(request.path, format!("/{}/{}", request.cell(), self.wire.path()), "{name}");
             assert_eq!(request.header(header), Some(key.as_str()), "{name}");
             assert_eq!(request.head.matches(KEY).count(), 1, "{name}: {}", request.head);
-            assert!(self.wire.takes(&request.body, &prompt), "{name}: {}", request.body);
+            assert!(self.wire.takes(&request.body), "{name}: {}", request.body);
+            assert_eq!(self.wire.prompt(&request.body), Some(prompt.as_str()), "{name}");
             assert!(!request.body.to_string().contains(KEY), "{name}");
         }
         assert_eq!(self.elsewhere.connections(), 0, "a host that nobody named was asked");

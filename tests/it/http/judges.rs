@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::wires::{OpenaiChat, PROMPT_TOKENS, Reply as Said, Stop, Wire};
+use super::wires::{MODEL, OpenaiChat, WIRES, Wire, said};
 use crate::support::{Answer, Server, TeamToml, TestEnv, assert_consistent, judges, run_and_judge, voters};
 
 /// The key of the provider, which must never be written anywhere.
@@ -17,12 +17,7 @@ enum Reply {
 fn provider(reply: impl Fn(&Value) -> Reply + Send + Sync + 'static) -> Server {
     Server::start(move |request| match reply(&request.body) {
         Reply::Refuse(status, body) => Answer::json(status, &body),
-        Reply::Text(text) => {
-            let said = Said { pieces: &[&text], stop: Stop::Done, prompt_tokens: PROMPT_TOKENS };
-            let events = OpenaiChat.stream(&said);
-            let head = Answer::chunked(200, &["content-type: text/event-stream"]);
-            events.iter().fold(head, |answer, event| answer.send(&event.bytes)).end()
-        }
+        Reply::Text(text) => said(&OpenaiChat, &[&text]),
     })
 }
 
@@ -44,14 +39,13 @@ fn world(server: &Server) -> TestEnv {
     TestEnv::with(&config).set("NARWHAL_API_KEY", KEY)
 }
 
-/// The last message, which is the judge's prompt.
 fn prompt(request: &Value) -> &str {
-    request["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap()
+    OpenaiChat.prompt(request).unwrap()
 }
 
 /// The aliases of the prompt, each with whether its answer is the right one.
-fn aliases(request: &Value) -> Vec<(String, bool)> {
-    let parts = prompt(request).split("### Response ").skip(1);
+fn aliases(prompt: &str) -> Vec<(String, bool)> {
+    let parts = prompt.split("### Response ").skip(1);
     parts
         .map(|part| (part.lines().next().unwrap().to_owned(), part.lines().nth(2).unwrap().contains("RIGHT")))
         .collect()
@@ -61,8 +55,8 @@ fn word(right: bool) -> &'static str {
     if right { "APPROVE" } else { "REJECT" }
 }
 
-fn json_ballot(request: &Value) -> String {
-    let votes: serde_json::Map<String, Value> = aliases(request)
+fn json_ballot(prompt: &str) -> String {
+    let votes: serde_json::Map<String, Value> = aliases(prompt)
         .into_iter()
         .map(|(alias, right)| {
             (alias, json!({"verdict": word(right), "confidence": 7, "summary": "Read.", "key_issues": ["Too short"]}))
@@ -71,11 +65,11 @@ fn json_ballot(request: &Value) -> String {
     json!({"votes": votes}).to_string()
 }
 
-fn fenced_ballot(request: &Value) -> String {
+fn fenced_ballot(prompt: &str) -> String {
     let block = |(alias, right): (String, bool)| {
         format!("```vote\nRESPONSE: {alias}\nVERDICT: {}\nCONFIDENCE: 7\nSUMMARY: Read.\n```\n", word(right))
     };
-    aliases(request).into_iter().map(block).collect()
+    aliases(prompt).into_iter().map(block).collect()
 }
 
 fn assert_won_by_kiwi(env: &TestEnv) {
@@ -86,7 +80,7 @@ fn assert_won_by_kiwi(env: &TestEnv) {
 
 #[test]
 fn a_judge_is_held_to_a_schema_of_exactly_its_aliases_and_its_json_counts() {
-    let server = provider(|request| Reply::Text(json_ballot(request)));
+    let server = provider(|request| Reply::Text(json_ballot(prompt(request))));
     let env = world(&server);
     run_and_judge(&env, &["--judges", "tusk,horn"], 0);
     let requests = server.requests();
@@ -98,7 +92,7 @@ fn a_judge_is_held_to_a_schema_of_exactly_its_aliases_and_its_json_counts() {
         let schema = &body["response_format"]["json_schema"]["schema"];
         let mut required: Vec<&str> =
             schema["properties"]["votes"]["required"].as_array().unwrap().iter().map(|a| a.as_str().unwrap()).collect();
-        let mut shown = aliases(body);
+        let mut shown = aliases(prompt(body));
         required.sort_unstable();
         shown.sort();
         assert_eq!(required, shown.iter().map(|(alias, _)| alias.as_str()).collect::<Vec<_>>());
@@ -116,7 +110,7 @@ fn a_provider_that_refuses_the_schema_is_asked_without_it_and_its_fenced_ballot_
             400,
             json!({"error": {"message": "response_format is not supported by this model", "param": "response_format"}}),
         ),
-        None => Reply::Text(fenced_ballot(request)),
+        None => Reply::Text(fenced_ballot(prompt(request))),
     });
     let env = world(&server);
     let (out, _) = run_and_judge(&env, &["--judges", "tusk,horn", "--retries", "0"], 0);
@@ -124,13 +118,64 @@ fn a_provider_that_refuses_the_schema_is_asked_without_it_and_its_fenced_ballot_
     let round = env.session().round("judging");
     for judge in round.slots() {
         let ended = round.events().into_iter().find(|e| e["event"] == "slot_ended" && e["slot"] == *judge).unwrap();
-        assert_eq!(ended["droppedSettings"], json!(["response_format"]));
+        assert_eq!(ended["droppedSettings"], json!(["json_schema"]));
         assert!(
-            out.contains(&format!(
-                "- Note: judge {judge} was asked without `response_format`, which its provider refused"
-            )),
+            out.contains(&format!("- Note: judge {judge} was asked without `json_schema`, which its provider refused")),
             "{out}"
         );
+    }
+    assert_won_by_kiwi(&env);
+}
+
+/// The aliases that a schema demands.
+fn demanded(schema: &Value) -> Vec<String> {
+    let required = schema["properties"]["votes"]["required"].as_array().unwrap();
+    let mut aliases: Vec<String> = required.iter().map(|alias| alias.as_str().unwrap().to_owned()).collect();
+    aliases.sort_unstable();
+    aliases
+}
+
+#[test]
+fn on_every_wire_a_judge_is_held_to_its_aliases_or_asked_without_a_schema() {
+    let server = Server::start(|request| {
+        let (takes, name) = request.cell().split_once('.').unwrap();
+        let wire = WIRES.into_iter().find(|wire| wire.name() == name).unwrap();
+        let (pointer, refusal) = wire.schema();
+        let prompt = wire.prompt(&request.body).unwrap();
+        match (takes, request.body.pointer(pointer)) {
+            ("takes", Some(schema)) => {
+                let mut shown: Vec<String> = aliases(prompt).into_iter().map(|(alias, _)| alias).collect();
+                shown.sort_unstable();
+                assert_eq!(demanded(schema), shown, "{name}");
+                said(wire, &[&json_ballot(prompt)])
+            }
+            ("takes", None) => Answer::nothing(),
+            (_, Some(_)) => Answer::json(400, &refusal),
+            (_, None) => said(wire, &[&fenced_ballot(prompt)]),
+        }
+    });
+    let mut config = voters(&[("kiwi", "the RIGHT one", "approve"), ("plum", "the other one", "approve")]);
+    let mut names = Vec::new();
+    for (takes, wire) in ["takes", "refuses"].into_iter().flat_map(|takes| WIRES.map(|wire| (takes, wire))) {
+        let name = format!("{takes}-{}", wire.name());
+        let keys = [
+            ("wire", wire.name().into()),
+            ("base_url", server.url(&format!("{takes}.{}", wire.name())).into()),
+            ("json_schema", true.into()),
+        ];
+        config = config.provider(&name, &keys).model(&name, &[("use", format!("{name}@{MODEL}").into())]);
+        names.push(name);
+    }
+    let env = TestEnv::with(&config);
+    run_and_judge(&env, &["--judges", &names.join(",")], 0);
+    let round = env.session().round("judging");
+    let judges = judges(&round);
+    for name in &names {
+        assert_eq!(judges[name]["votes"].as_array().unwrap().len(), 2, "{name}: {}", judges[name]);
+        let id = round.id_of(name);
+        let ended = round.events().into_iter().find(|e| e["event"] == "slot_ended" && e["slot"] == *id).unwrap();
+        let dropped = if name.starts_with("takes") { Value::Null } else { json!(["json_schema"]) };
+        assert_eq!(ended["droppedSettings"], dropped, "{name}");
     }
     assert_won_by_kiwi(&env);
 }
@@ -138,8 +183,8 @@ fn a_provider_that_refuses_the_schema_is_asked_without_it_and_its_fenced_ballot_
 #[test]
 fn json_in_a_fence_and_json_for_a_provider_without_schemas_count_too() {
     let server = provider(|request| match request["model"].as_str() {
-        Some("tusk-1") => Reply::Text(format!("Here it is:\n\n```json\n{}\n```\n", json_ballot(request))),
-        _ => Reply::Text(fenced_ballot(request)),
+        Some("tusk-1") => Reply::Text(format!("Here it is:\n\n```json\n{}\n```\n", json_ballot(prompt(request)))),
+        _ => Reply::Text(fenced_ballot(prompt(request))),
     });
     let env = world(&server);
     run_and_judge(&env, &["--judges", "tusk,horn"], 0);
@@ -153,8 +198,8 @@ fn a_setting_that_a_slot_was_asked_without_is_in_the_verdict() {
             400,
             json!({"error": {"message": "Unsupported parameter: temperature", "param": "temperature"}}),
         ),
-        None if aliases(request).is_empty() => Reply::Text("an answer".to_owned()),
-        None => Reply::Text(json_ballot(request)),
+        None if aliases(prompt(request)).is_empty() => Reply::Text("an answer".to_owned()),
+        None => Reply::Text(json_ballot(prompt(request))),
     });
     let env = world(&server);
     let (out, _) = run_and_judge(&env, &["-m", "tusk,kiwi,plum"], 0);
@@ -170,7 +215,7 @@ fn a_judge_that_cannot_be_asked_is_missing_and_neither_key_nor_provider_is_told_
             401,
             json!({"error": {"message": format!("narwhal: bad key {KEY} for tusk-1"), "type": "invalid_api_key"}}),
         ),
-        _ => Reply::Text(json_ballot(request)),
+        _ => Reply::Text(json_ballot(prompt(request))),
     });
     let env = world(&server);
     let (out, err) = run_and_judge(&env, &["--judges", "tusk,horn"], 3);

@@ -1,21 +1,8 @@
 //! How many requests a provider gets at once, and what one slot was asked without, on every wire.
 
-use serde_json::Value;
-
 use super::faults::PIECES;
-use super::wires::{
-    AnthropicMessages, GeminiGenerate, KEY, MODEL, OllamaChat, OpenaiChat, OpenaiResponses, PROMPT_TOKENS, Reply, Stop,
-    Wire,
-};
+use super::wires::{KEY, MODEL, OpenaiChat, WIRES, Wire, said};
 use crate::support::{Answer, Gate, Server, TeamToml, TestEnv, assert_consistent, run_and_judge, voters, wait_until};
-
-const WIRES: [&dyn Wire; 5] = [&OpenaiChat, &OpenaiResponses, &AnthropicMessages, &GeminiGenerate, &OllamaChat];
-
-fn said(wire: &dyn Wire, pieces: &[&str]) -> Answer {
-    let events = wire.stream(&Reply { pieces, stop: Stop::Done, prompt_tokens: PROMPT_TOKENS });
-    let head = Answer::chunked(200, &[&format!("content-type: {}", wire.content_type())]);
-    events.iter().fold(head, |answer, event| answer.send(&event.bytes)).end()
-}
 
 /// The ballot of a judge that approves all it is shown.
 fn ballot(prompt: &str) -> String {
@@ -26,17 +13,13 @@ fn ballot(prompt: &str) -> String {
     aliases.map(vote).collect()
 }
 
-fn prompt(body: &Value) -> &str {
-    body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap()
-}
-
 #[test]
 fn no_more_than_the_limit_are_asked_at_once_as_slots_and_as_judges() {
     const SEATS: usize = 5;
     let gate = Gate::new();
     let held = gate.clone();
     let server = Server::start(move |request| {
-        let prompt = prompt(&request.body);
+        let prompt = OpenaiChat.prompt(&request.body).unwrap();
         let text = if prompt.contains("### Response ") { ballot(prompt) } else { PIECES.concat() };
         Answer::nothing().hold(&held).then(said(&OpenaiChat, &[&text]))
     });

@@ -12,6 +12,8 @@ mod openai_responses;
 
 use serde_json::Value;
 
+use crate::support::Answer;
+
 pub(super) use anthropic_messages::AnthropicMessages;
 pub(super) use gemini_generate::{GeminiGenerate, stopping_in_every_event};
 pub(super) use ollama_chat::OllamaChat;
@@ -109,8 +111,14 @@ pub(super) trait Wire: std::fmt::Debug + Sync {
     /// The header that carries the key, and its value.
     fn key_header(&self) -> (&'static str, String);
 
-    /// Whether `body` is a request of this format that carries `prompt` and asks for a stream.
-    fn takes(&self, body: &Value, prompt: &str) -> bool;
+    /// Whether `body` is a request of this format that asks the model for a stream.
+    fn takes(&self, body: &Value) -> bool;
+
+    /// The prompt that `body` carries.
+    fn prompt<'a>(&self, body: &'a Value) -> Option<&'a str>;
+
+    /// Where a request carries a JSON schema, and what the API says where the model takes none.
+    fn schema(&self) -> (&'static str, Value);
 
     /// The content type of a stream.
     fn content_type(&self) -> &'static str {
@@ -145,6 +153,17 @@ pub(super) trait Wire: std::fmt::Debug + Sync {
 
     /// A setting that a model refuses.
     fn refused_setting(&self) -> RefusedSetting;
+}
+
+/// All of them.
+pub(super) const WIRES: [&dyn Wire; 5] =
+    [&OpenaiChat, &OpenaiResponses, &AnthropicMessages, &GeminiGenerate, &OllamaChat];
+
+/// A whole stream that says these pieces of text.
+pub(super) fn said(wire: &dyn Wire, pieces: &[&str]) -> Answer {
+    let events = wire.stream(&Reply { pieces, stop: Stop::Done, prompt_tokens: PROMPT_TOKENS });
+    let head = Answer::chunked(200, &[&format!("content-type: {}", wire.content_type())]);
+    events.iter().fold(head, |answer, event| answer.send(&event.bytes)).end()
 }
 
 /// One server-sent event.

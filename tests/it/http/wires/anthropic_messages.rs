@@ -53,14 +53,18 @@ impl Wire for AnthropicMessages {
         ("x-api-key", KEY.to_owned())
     }
 
-    fn takes(&self, body: &Value, prompt: &str) -> bool {
-        let message = &body["messages"][0];
-        let found = message["content"] == prompt || message["content"][0]["text"] == prompt;
-        body["model"] == MODEL
-            && body["stream"] == true
-            && body["max_tokens"].is_u64()
-            && message["role"] == "user"
-            && found
+    fn takes(&self, body: &Value) -> bool {
+        body["model"] == MODEL && body["stream"] == true && body["max_tokens"].is_u64()
+    }
+
+    fn prompt<'a>(&self, body: &'a Value) -> Option<&'a str> {
+        let message = Some(&body["messages"][0]).filter(|message| message["role"] == "user")?;
+        message["content"].as_str().or_else(|| message["content"][0]["text"].as_str())
+    }
+
+    fn schema(&self) -> (&'static str, Value) {
+        let message = "output_config.format: Extra inputs are not permitted";
+        ("/output_config/format/schema", refusal("invalid_request_error", message))
     }
 
     fn stream(&self, reply: &Reply<'_>) -> Vec<Event> {

@@ -88,8 +88,18 @@ impl Wire for GeminiGenerate {
         ("x-goog-api-key", KEY.to_owned())
     }
 
-    fn takes(&self, body: &Value, prompt: &str) -> bool {
-        body["contents"][0]["parts"][0]["text"] == prompt
+    fn takes(&self, body: &Value) -> bool {
+        // Model and stream are in the URL.
+        body["contents"].as_array().is_some_and(|contents| contents.len() == 1)
+    }
+
+    fn prompt<'a>(&self, body: &'a Value) -> Option<&'a str> {
+        body["contents"][0]["parts"][0]["text"].as_str()
+    }
+
+    fn schema(&self) -> (&'static str, Value) {
+        let message = format!("JSON mode is not enabled for models/{MODEL}");
+        ("/generationConfig/responseJsonSchema", refusal(400, "INVALID_ARGUMENT", &message, json!([])))
     }
 
     fn content_type(&self) -> &'static str {

@@ -46,10 +46,18 @@ impl Wire for OllamaChat {
         ("authorization", format!("Bearer {KEY}"))
     }
 
-    fn takes(&self, body: &Value, prompt: &str) -> bool {
-        let last = body["messages"].as_array().and_then(|messages| messages.last());
+    fn takes(&self, body: &Value) -> bool {
         // Not to ask for a stream is to ask for one.
-        body["model"] == MODEL && body["stream"] != false && last == Some(&json!({"role": "user", "content": prompt}))
+        body["model"] == MODEL && body["stream"] != false
+    }
+
+    fn prompt<'a>(&self, body: &'a Value) -> Option<&'a str> {
+        let last = body["messages"].as_array()?.last().filter(|message| message["role"] == "user")?;
+        last["content"].as_str()
+    }
+
+    fn schema(&self) -> (&'static str, Value) {
+        ("/format", refusal("invalid JSON schema in format"))
     }
 
     fn content_type(&self) -> &'static str {

@@ -44,9 +44,19 @@ impl Wire for OpenaiChat {
         ("authorization", format!("Bearer {KEY}"))
     }
 
-    fn takes(&self, body: &Value, prompt: &str) -> bool {
-        let last = body["messages"].as_array().and_then(|messages| messages.last());
-        body["model"] == MODEL && body["stream"] == true && last == Some(&json!({"role": "user", "content": prompt}))
+    fn takes(&self, body: &Value) -> bool {
+        body["model"] == MODEL && body["stream"] == true
+    }
+
+    fn prompt<'a>(&self, body: &'a Value) -> Option<&'a str> {
+        let last = body["messages"].as_array()?.last().filter(|message| message["role"] == "user")?;
+        last["content"].as_str()
+    }
+
+    fn schema(&self) -> (&'static str, Value) {
+        let message = "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.";
+        let error = json!({"message": message, "type": "invalid_request_error", "param": null, "code": null});
+        ("/response_format/json_schema/schema", json!({"error": error}))
     }
 
     fn stream(&self, reply: &Reply<'_>) -> Vec<Event> {

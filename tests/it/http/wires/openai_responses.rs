@@ -89,14 +89,27 @@ impl Wire for OpenaiResponses {
         ("authorization", format!("Bearer {KEY}"))
     }
 
-    fn takes(&self, body: &Value, prompt: &str) -> bool {
+    fn takes(&self, body: &Value) -> bool {
+        body["model"] == MODEL && body["stream"] == true
+    }
+
+    fn prompt<'a>(&self, body: &'a Value) -> Option<&'a str> {
         // Either the text itself, or a list of messages whose content is the text or a part with it.
-        let last = body["input"].as_array().and_then(|items| items.last());
-        let found = match last {
-            None => body["input"] == prompt,
-            Some(item) => item["content"] == prompt || item["content"][0]["text"] == prompt,
-        };
-        body["model"] == MODEL && body["stream"] == true && found
+        match body["input"].as_array() {
+            None => body["input"].as_str(),
+            Some(items) => {
+                let content = &items.last()?["content"];
+                content.as_str().or_else(|| content[0]["text"].as_str())
+            }
+        }
+    }
+
+    fn schema(&self) -> (&'static str, Value) {
+        let message = format!(
+            "Invalid parameter: 'text.format' of type 'json_schema' is not supported with model version `{MODEL}`."
+        );
+        let error = json!({"message": message, "type": "invalid_request_error", "param": "text.format", "code": null});
+        ("/text/format/schema", json!({"error": error}))
     }
 
     fn stream(&self, reply: &Reply<'_>) -> Vec<Event> {
