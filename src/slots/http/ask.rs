@@ -12,11 +12,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::address::endpoint;
 use super::client::{Client, Connections};
-use super::failure::{Stated, transport};
+use super::failure::Stated;
 use super::prompt_check::cut_prompt;
 use super::reset::{asked_wait, asks_to_wait, quota_resets};
 use super::retry::whole_seconds;
 use super::stream::{Attempt, NotBegun, read};
+use super::transport::transport;
 use super::wire::{Adapter, adapter, without_refused_field};
 use crate::config::{ModelSettings, Provider};
 use crate::session::slot::{Activity, Output, Reason, StreamEnd, TypedError};

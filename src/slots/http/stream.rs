@@ -9,8 +9,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::events::{Framing, LARGEST_EVENT, Reader, TooLarge};
-use super::failure::{Stated, readable, transport};
+use super::failure::{Stated, readable};
 use super::reset::stated_wait;
+use super::transport::transport;
 use super::wire::{Adapter, Decoder, Malformed, Piece};
 use crate::session::slot::{Activity, Output, Reason, StopReason, StreamEnd, TypedError};
 
