@@ -35,6 +35,7 @@ const WORDS: &[(&[&str], Reason)] = &[
     (&["quota", "perday"], Reason::QuotaExhausted),
     (&["quota", "limit: 0,"], Reason::QuotaExhausted),
     // A limit that passes within a minute, though its message says "quota".
+    (&["resource has been exhausted"], Reason::RateLimited),
     (&["quota", "perminute"], Reason::RateLimited),
     (&["quota", "per minute"], Reason::RateLimited),
     // A quota that waiting a little does not refill.
@@ -273,6 +274,7 @@ mod tests {
                 "Quota exceeded for GenerateRequestsPerDayPerProject",
                 Reason::QuotaExhausted,
             ),
+            (Some(429), "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota).", Reason::RateLimited),
             (
                 Some(429),
                 "requests",

@@ -158,7 +158,7 @@ impl Reason {
             }
             Self::Unterminated => "read the log: the program ended before its answer did",
             Self::Blocked => "give the program the permission in its own settings; nobody can answer it here",
-            Self::BadOutput => "check that `output` names the format that the program prints",
+            Self::BadOutput => "check that `output` names what the program prints; of an API, `base_url` and `wire`",
             Self::WorkspaceChanged => "the model wrote into a read-only workspace; its answer is not counted",
             Self::IoError => "free disk space or repair the folder's permissions, then run again",
         }

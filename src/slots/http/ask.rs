@@ -14,11 +14,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::address::endpoint;
 use super::client::{Client, Connections};
-use super::failure::{Stated, transport};
+use super::failure::Stated;
 use super::prompt_check::cut_prompt;
 use super::reset::{asked_wait, asks_to_wait, quota_resets};
 use super::retry::whole_seconds;
 use super::stream::{Attempt, NotBegun, read};
+use super::transport::transport;
 use super::wire::{Adapter, adapter, without_refused_field};
 use crate::config::{ModelSettings, Provider};
 use crate::session::slot::{Activity, Output, Reason, StreamEnd, TypedError};
@@ -195,7 +196,7 @@ fn gave_up(failure: &NotBegun, retries: u32, why: Option<String>, dropped: Vec<S
         NotBegun::Stated { stated, .. } => stated.typed(),
     };
     if let Some(why) = why {
-        error.detail = format!("{}; {why}", error.detail);
+        error.detail = format!("{}; {why}", error.detail.trim_end_matches('.'));
     }
     if retries > 0 {
         let times = if retries == 1 { "once" } else { "times" };
@@ -330,7 +331,10 @@ async fn refusal(response: Response) -> Stated {
     let mut stated = Stated::from_body(status, &body);
     if (300..400).contains(&status) {
         let to = location.map(|to| format!(" to `{to}`")).unwrap_or_default();
-        stated.message = format!("a redirect{to} was not followed: prompt and key stay with the host in `base_url`");
+        stated.message = format!(
+            "a redirect{to} was not followed: prompt and key stay with the host in `base_url`; change that if the API \
+             has moved"
+        );
     }
     stated
 }

@@ -8,8 +8,8 @@ use reqwest::{Url, redirect};
 use tokio::sync::Semaphore;
 
 use super::address::{is_loopback, same_origin};
-use super::failure::transport;
 use super::retry::RetryPolicy;
+use super::transport::transport;
 use crate::config::Provider;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

@@ -112,6 +112,14 @@ impl Reader {
         Ok(())
     }
 
+    /// Whether a part of an event came whose rest did not.
+    pub(super) fn is_within_event(&self) -> bool {
+        match self.framing {
+            Framing::ServerSent => self.has_data || self.partial.starts_with(b"data"),
+            Framing::JsonLines => !self.partial.trim_ascii().is_empty(),
+        }
+    }
+
     fn room(&self, bytes: usize) -> Result<(), TooLarge> {
         if bytes + self.data.len() > self.largest { Err(TooLarge) } else { Ok(()) }
     }

@@ -1,7 +1,5 @@
 //! What went wrong, out of the many shapes in which providers and gateways say it.
 
-use std::error::Error as StdError;
-
 use reqwest::StatusCode;
 use serde_json::Value;
 
@@ -14,6 +12,7 @@ const KEPT_CHARACTERS: usize = 300;
 /// Types of errors that may pass, where no status says so: those of Anthropic, OpenAI and Google.
 const PASSING: &[&str] = &[
     "overloaded_error",
+    "server_is_overloaded",
     "api_error",
     "timeout_error",
     "server_error",
@@ -195,21 +194,6 @@ fn shortened(text: &str) -> String {
         Some((end, _)) => format!("{} ..", &line[..end]),
         None => line,
     }
-}
-
-/// What a failed connection says, with every cause; without the URL, which may hold a key.
-pub(super) fn transport(error: reqwest::Error) -> String {
-    let error = error.without_url();
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let line = error.to_string();
-        if !text.contains(&line) {
-            text = format!("{text}: {line}");
-        }
-        cause = error.source();
-    }
-    text
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ mod stream;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod transport;
 mod wire;
 
 pub use ask::{JsonSchema, Request};

@@ -9,13 +9,14 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::events::{Framing, LARGEST_EVENT, Reader, TooLarge};
-use super::failure::{Stated, readable, transport};
+use super::failure::{Stated, readable};
 use super::reset::stated_wait;
+use super::transport::transport;
 use super::wire::{Adapter, Decoder, Malformed, Piece};
 use crate::session::slot::{Activity, Output, Reason, StopReason, StreamEnd, TypedError};
 
 /// How long the rest of a stream (usage, the last event) is waited for once the model has said that it is done.
-const DRAIN: Duration = Duration::from_secs(10);
+const DRAIN: Duration = Duration::from_secs(5);
 
 /// How much of a stream's beginning is kept, to say what it was if it was no stream.
 const KEPT_LEAD: usize = 512;
@@ -73,7 +74,12 @@ pub(super) async fn read(
                     return Ok(reading.finish());
                 }
                 if reading.end.stop.is_some() {
-                    drained.get_or_insert_with(|| Instant::now() + DRAIN);
+                    // Text after a stop means that it was none: the wait begins anew.
+                    let wait_until = Instant::now() + DRAIN;
+                    if std::mem::take(&mut reading.went_on) {
+                        drained = Some(wait_until);
+                    }
+                    drained.get_or_insert(wait_until);
                 }
             }
             Ok(None) => {
@@ -115,6 +121,10 @@ struct Reading {
     blank: bool,
     thought: bool,
     answering: bool,
+    /// Text came after a stop: some servers put one into every event.
+    went_on: bool,
+    /// A stop came, and no text after it.
+    stop_stands: bool,
     refusal: String,
     error: Option<Stated>,
     /// Nothing that follows matters.
@@ -135,6 +145,8 @@ impl Reading {
             blank: true,
             thought: false,
             answering: false,
+            went_on: false,
+            stop_stands: false,
             refusal: String::new(),
             error: None,
             over: false,
@@ -220,9 +232,14 @@ impl Reading {
 
     /// The connection broke: what came whole is read, half a JSON value is not.
     fn cut(&mut self, out: &mut dyn Output) -> io::Result<()> {
-        if matches!(self.body, Body::Json(_)) {
-            self.begun = true;
-            return Ok(());
+        match &self.body {
+            Body::Json(_) => {
+                self.begun = true;
+                return Ok(());
+            }
+            // Half an event is work that was done, and billed, as much as a whole one.
+            Body::Events(reader) => self.begun |= reader.is_within_event(),
+            Body::Unknown | Body::Page(_) => {}
         }
         self.last(out)
     }
@@ -258,6 +275,8 @@ impl Reading {
                         out.activity(Activity::Answering);
                     }
                     self.blank &= text.trim().is_empty();
+                    self.went_on |= self.end.stop.is_some();
+                    self.stop_stands = false;
                     out.text(text.as_bytes())?;
                 }
                 Piece::Thinking => {

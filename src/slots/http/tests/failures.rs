@@ -241,7 +241,7 @@ async fn refused_settings_are_left_out_one_by_one_and_named() {
     };
     let ((out, end), ()) = tokio::join!(question.ask(), serve);
     assert_eq!((out.text(), reason(&end)), ("Grüße 日本\n", None));
-    assert_eq!(end.dropped_settings, ["temperature", "response_format", "stream_options"]);
+    assert_eq!(end.dropped_settings, ["temperature", "json_schema", "stream_options"]);
 }
 
 #[tokio::test]

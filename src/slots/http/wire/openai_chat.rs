@@ -58,7 +58,7 @@ impl Adapter for OpenaiChat {
                 Optional::top(&[&["max_completion_tokens"]]),
                 Optional { words: &["reasoning effort"], ..Optional::top(&[&["reasoning_effort"]]) },
                 Optional { words: &["include_usage"], ..Optional::top(&[&["stream_options"]]) },
-                Optional { words: SCHEMA, ..Optional::top(&[&["response_format"]]) },
+                Optional { name: "json_schema", paths: &[&["response_format"]], words: SCHEMA },
             ]
         }
     }
