@@ -1,0 +1,17 @@
+//! Codex.
+
+use super::{End, PLAIN, Row, Table};
+
+pub(crate) const CODEX: Table = Table {
+    program: "codex",
+    format: "json",
+    output: "codex-json",
+    rows: &[
+        Row { situation: "plain", exit: 0, end: End::Answer(&[PLAIN]) },
+        Row { situation: "tool", exit: 0, end: End::Answer(&["I will run a command.", "After the tool: done."]) },
+        Row { situation: "401", exit: 1, end: End::Reason("FAILED", "auth", &["401"]) },
+        Row { situation: "429", exit: 1, end: End::Reason("FAILED", "rate_limited", &["429"]) },
+        Row { situation: "500", exit: 1, end: End::Reason("FAILED", "api_error", &[]) },
+        Row { situation: "empty", exit: 0, end: End::Reason("EMPTY", "empty_output", &[]) },
+    ],
+};
