@@ -186,11 +186,16 @@ impl ProcessSink for ProcessStream<'_> {
     fn stderr(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.sink.received(bytes.len());
         self.sink.log.push(bytes);
+        self.decoder.push_stderr(bytes, self.sink);
         Ok(())
     }
 
     fn answer_complete(&self) -> bool {
         self.decoder.answer_complete()
+    }
+
+    fn in_vain(&self) -> bool {
+        self.decoder.gave_up()
     }
 }
 
