@@ -134,7 +134,8 @@ fn gemini(line: &str) -> Option<Notice> {
 ///
 /// The title of a conversation and sub-agents have requests of their own, which are not the answer's.
 fn opencode(line: &str) -> Option<Notice> {
-    if !line.contains(" message=\"stream error\" ") || line.contains(" small=true ") || line.contains(" mode=subagent ") {
+    if !line.contains(" message=\"stream error\" ") || line.contains(" small=true ") || line.contains(" mode=subagent ")
+    {
         return None;
     }
     let quoted = line.split_once(" error.error=")?.1;
@@ -167,7 +168,12 @@ mod tests {
         timestamp=T level=WARN run=r message=\"background dependency install failed\" dir=/d error=\"x\"\n\
         timestamp=T level=ERROR run=r message=\"stream error\" providerID=p modelID=m session.id=s small=false agent=build mode=primary error.error=\"AI_APICallError: Cannot connect to API: connection refused\"\n";
 
-    fn shown(format: OutputFormat, limit: Option<u32>, text: &str, size: usize) -> (Vec<String>, bool, Option<TypedError>) {
+    fn shown(
+        format: OutputFormat,
+        limit: Option<u32>,
+        text: &str,
+        size: usize,
+    ) -> (Vec<String>, bool, Option<TypedError>) {
         let mut notices = Notices::new(format).with_limit(limit);
         let mut shown = Vec::new();
         let mut over = false;
@@ -182,7 +188,10 @@ mod tests {
     fn each_retry_is_read_whatever_the_chunks() {
         for size in [1, 7, 13] {
             let (lines, over, last) = shown(OutputFormat::GeminiJson, None, GEMINI, size);
-            assert_eq!(lines, ["retry 1 (status 429: slow down)", "retry 2 in 35s (Please wait)", "retry 3 (fetch failed)"]);
+            assert_eq!(
+                lines,
+                ["retry 1 (status 429: slow down)", "retry 2 in 35s (Please wait)", "retry 3 (fetch failed)"]
+            );
             assert!(!over);
             assert_eq!(last, Some(TypedError::new(Reason::Network, "fetch failed (asked 3 times)")));
             let (lines, over, last) = shown(OutputFormat::OpencodeJson, Some(2), OPENCODE, size);

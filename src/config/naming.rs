@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::variables::variables_in;
 use super::{AgentKind, ResolvedModel, Target};
+use crate::model::vendor_key_variables;
 
 /// Words to mask, longest first, to be matched as whole words and without regard to case.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -59,6 +60,9 @@ impl ResolvedModel {
                     }
                 }
                 if let Some(model) = model {
+                    if let (AgentKind::Opencode, Some((vendor, _))) = (agent, model.split_once('/')) {
+                        words.key.extend(vendor_key_variables(vendor));
+                    }
                     words.id(model);
                 }
             }

@@ -125,8 +125,8 @@ impl AgentKind {
         match (self, setting) {
             (_, Setting::Env)
             | (Self::Claude, Setting::MaxTokens | Setting::ReasoningEffort | Setting::System)
-            | (Self::Codex, Setting::ReasoningEffort | Setting::System)
-            | (Self::Llm, Setting::System) => true,
+            | (Self::Codex | Self::Opencode, Setting::ReasoningEffort | Setting::System)
+            | (Self::Gemini | Self::Llm, Setting::System) => true,
             (
                 Self::Claude | Self::Codex | Self::Gemini | Self::Opencode | Self::Claudish | Self::Llm | Self::Custom,
                 _,
@@ -134,7 +134,8 @@ impl AgentKind {
         }
     }
 
-    /// Names of variables that usually hold its key.
+    /// Names of variables that usually hold its key; for one that asks many vendors see
+    /// [`vendor_key_variables`](super::vendor_key_variables).
     #[must_use]
     pub const fn key_variables(self) -> &'static [&'static str] {
         match self {

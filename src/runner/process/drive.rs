@@ -116,6 +116,7 @@ impl Running {
             environment: spec.complete_environment(),
             directory: spec.directory.clone(),
             input: spec.input.clone(),
+            private: spec.private.clone(),
             descriptor_limit: spec.descriptor_limit,
             mechanism: spec.mechanism,
         };

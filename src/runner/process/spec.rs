@@ -12,7 +12,7 @@ pub const DEFAULT_GRACE: Duration = Duration::from_secs(3);
 /// How long a process may go on after its answer was complete.
 pub const DEFAULT_LINGER: Duration = Duration::from_secs(10);
 /// How long a process from which nothing more is expected has to say why and to end by itself.
-pub const LAST_WORD: Duration = Duration::from_secs(1);
+pub(super) const LAST_WORD: Duration = Duration::from_secs(1);
 /// How long a pipe may stay open after the process has ended.
 pub const DEFAULT_DRAIN: Duration = Duration::from_secs(10);
 
@@ -27,6 +27,8 @@ pub struct ProcessSpec {
     pub directory: PathBuf,
     /// The file that is its standard input, opened read-only; without one the input is empty.
     pub input: Option<PathBuf>,
+    /// A folder that is removed when the process and all it started are gone.
+    pub private: Option<PathBuf>,
     /// From TERM to KILL.
     pub grace: Duration,
     /// From a complete answer to TERM.
@@ -50,6 +52,7 @@ impl ProcessSpec {
             environment: Vec::new(),
             directory,
             input: None,
+            private: None,
             grace: DEFAULT_GRACE,
             linger: DEFAULT_LINGER,
             drain: DEFAULT_DRAIN,
