@@ -201,11 +201,15 @@ impl Running {
             self.end.sink_error = Some(error);
             self.stop(Stop::Term, spec.grace).await;
         } else if stream == Stream::Stdout && sink.answer_complete() {
-            if self.outcome.is_none() {
+            // Not once it is being stopped: that has its own deadline.
+            if self.outcome.is_none() && self.deadlines.kill.is_none() {
                 let linger = Instant::now() + spec.linger;
                 self.deadlines.linger.get_or_insert(linger);
             }
             self.after_progress(sink.answer_complete()).await;
+        } else if stream == Stream::Stdout {
+            // Another turn has begun: its end is what is waited for.
+            self.deadlines.linger = None;
         }
     }
 

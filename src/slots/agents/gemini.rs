@@ -17,6 +17,7 @@ pub(super) const HABITS: Habits = Habits {
         ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
     ],
     retries: None,
+    runs: None,
 };
 
 /// The arguments; without a terminal it reads the prompt from standard input, and its shell needs a consent that

@@ -21,7 +21,8 @@ mod plan_tests;
 mod sign_in;
 mod version;
 
+pub use habits::known_program;
 pub use locate::locate;
 pub use plan::{Call, NestedSandbox, PlanError, ProcessPlan, Purpose, Stdin, plan};
-pub use sign_in::{SignIn, sign_in};
+pub use sign_in::{SignIn, claudish_finds_claude, sign_in};
 pub use version::{VersionError, version_of};

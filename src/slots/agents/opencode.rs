@@ -13,6 +13,7 @@ pub(super) const HABITS: Habits = Habits {
     never: &["OPENCODE", "OPENCODE_SERVER*", "OPENCODE_CLIENT", "OPENCODE_PID"],
     defaults: &[("OPENCODE_DISABLE_AUTOUPDATE", "1"), ("OPENCODE_DISABLE_MODELS_FETCH", "1")],
     retries: None,
+    runs: None,
 };
 
 /// The arguments; it reads the prompt from standard input.
