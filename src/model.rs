@@ -7,10 +7,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 mod agent;
-mod vendor;
+mod vendor_key;
 
 pub use agent::{AgentKind, Setting};
-pub use vendor::vendor_key_variables;
 
 /// One member of a panel, with everything needed to ask it. No secret is in it: keys are named by their variable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

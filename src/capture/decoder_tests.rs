@@ -121,12 +121,12 @@ fn an_error_sentence_is_kept_once_and_never_in_the_answer() {
     assert_eq!(text, "");
     assert_eq!(end.error.unwrap().detail, "status 401: Invalid API key · Fix external API key");
     assert_eq!((end.usage, end.cost_usd), (None, None), "zeros of a failed call are unknown");
-    let retry = Activity::Retry { attempt: 1, of: 1, in_seconds: 1, why: "auth".to_owned() };
+    let retry = Activity::Retry { attempt: 1, of: 1, in_seconds: 1, why: "HTTP 401".to_owned() };
     assert!(activities.contains(&retry), "{activities:?}");
     let (_, end, activities) = decoded(OutputFormat::CodexJson, &recorded("codex/401.json.stdout"), usize::MAX);
     assert!(end.error.unwrap().detail.starts_with("unexpected status 401 Unauthorized: invalid x-api-key"));
     assert_eq!(
-        activities.iter().filter(|a| matches!(a, Activity::Retry { of: 5, why, .. } if why == "auth")).count(),
+        activities.iter().filter(|a| matches!(a, Activity::Retry { of: 5, why, .. } if why == "HTTP 401")).count(),
         5
     );
     let (_, end, _) = decoded(OutputFormat::GeminiJson, &recorded("gemini/401.stream-json.stdout"), usize::MAX);

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use super::variables::variables_in;
 use super::{AgentKind, ResolvedModel, Target};
-use crate::model::vendor_key_variables;
 
 /// Words to mask, longest first, to be matched as whole words and without regard to case.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -52,7 +51,7 @@ impl ResolvedModel {
                     words.program(program);
                 }
                 words.model.extend(agent.other_names().iter().map(|name| (*name).to_owned()));
-                words.key.extend(agent.key_variables().iter().map(|name| (*name).to_owned()));
+                words.key.extend(agent.keys_for(model.as_deref()).iter().map(|name| (*name).to_owned()));
                 if *agent == AgentKind::Custom {
                     // A script behind an interpreter (`python3 agent.py`), and what it is told to ask.
                     for argument in command.iter().skip(1).filter(|argument| !argument.starts_with('-')) {
@@ -60,9 +59,6 @@ impl ResolvedModel {
                     }
                 }
                 if let Some(model) = model {
-                    if let (AgentKind::Opencode, Some((vendor, _))) = (agent, model.split_once('/')) {
-                        words.key.extend(vendor_key_variables(vendor));
-                    }
                     words.id(model);
                 }
             }
@@ -173,6 +169,8 @@ fn is_common(word: &str) -> bool {
         "text",
         "stream-json",
         "free",
+        // A provider to some programs, and in every second sentence.
+        "or",
         "latest",
         "sh",
         "bash",

@@ -206,7 +206,8 @@ impl Running {
             self.end.sink_error = Some(error);
             self.stop(Stop::Term, spec.grace).await;
         } else if stream == Stream::Stdout && sink.answer_complete() {
-            if self.outcome.is_none() {
+            // Not once it is being stopped: that has its own deadline.
+            if self.outcome.is_none() && self.deadlines.kill.is_none() {
                 let linger = Instant::now() + spec.linger;
                 self.deadlines.linger.get_or_insert(linger);
             }
@@ -214,6 +215,9 @@ impl Running {
         } else if stream == Stream::Stderr && self.outcome.is_none() && sink.in_vain() {
             let last_word = Instant::now() + LAST_WORD;
             self.deadlines.linger = Some(self.deadlines.linger.map_or(last_word, |linger| linger.min(last_word)));
+        } else if stream == Stream::Stdout && !sink.in_vain() {
+            // Another turn has begun: its end is what is waited for.
+            self.deadlines.linger = None;
         }
     }
 

@@ -27,6 +27,7 @@ pub(super) const HABITS: Habits = Habits {
     ],
     // A setting in a file: see `settings`.
     retries: None,
+    runs: None,
 };
 
 /// Tools that read files and nothing else.

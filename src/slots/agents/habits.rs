@@ -23,16 +23,21 @@ pub(super) struct Habits {
     pub(super) defaults: &'static [(&'static str, &'static str)],
     /// How the number of retries is told; the user's own value wins.
     pub(super) retries: Option<&'static str>,
+    /// The program that it runs in its turn, whose habits hold too but for what that one reads.
+    pub(super) runs: Option<&'static Habits>,
 }
 
 /// A command of the user's: nothing but what its `env` declares.
-const UNKNOWN: Habits = Habits { reads: &[], reads_when: &[], never: &[], defaults: &[], retries: None };
+const UNKNOWN: Habits = Habits { reads: &[], reads_when: &[], never: &[], defaults: &[], retries: None, runs: None };
 
-/// A known program behind the user's own arguments has its habits too.
-pub(super) fn habits_of(agent: AgentKind, program: &str) -> &'static Habits {
+/// Which known program a command runs: one behind the user's own arguments is known too.
+pub fn known_program(agent: AgentKind, program: &str) -> AgentKind {
     let behind = Path::new(program).file_name().and_then(|name| name.to_str()).map(AgentKind::of_program);
-    let agent = if agent == AgentKind::Custom { behind.unwrap_or(agent) } else { agent };
-    match agent {
+    if agent == AgentKind::Custom { behind.unwrap_or(agent) } else { agent }
+}
+
+pub(super) fn habits_of(agent: AgentKind, program: &str) -> &'static Habits {
+    match known_program(agent, program) {
         AgentKind::Claude => &claude::HABITS,
         AgentKind::Codex => &codex::HABITS,
         AgentKind::Gemini => &gemini::HABITS,

@@ -25,8 +25,9 @@ mod private;
 mod sign_in;
 mod version;
 
+pub use habits::known_program;
 pub use locate::locate;
 pub use plan::{Call, NestedSandbox, PlanError, ProcessPlan, Purpose, Stdin, needs_private_folder, plan};
 pub use private::PrivateFile;
-pub use sign_in::{SignIn, sign_in};
+pub use sign_in::{SignIn, claudish_finds_claude, sign_in};
 pub use version::{VersionError, version_of};

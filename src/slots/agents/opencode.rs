@@ -13,8 +13,7 @@ use super::habits::{Habits, words};
 use super::inherited::Variables;
 use super::private::{Prepared, PrivateFile, private_temporary_files};
 use super::{Call, PlanError, Purpose, jsonc};
-use crate::config::{Environment, ModelSettings};
-use crate::model::vendor_key_variables;
+use crate::config::{AgentKind, Environment, ModelSettings};
 use crate::slots::agents::sign_in::{SignIn, has_file};
 
 pub(super) const HABITS: Habits = Habits {
@@ -32,6 +31,7 @@ pub(super) const HABITS: Habits = Habits {
     ],
     // It has no setting for them, but says on standard error what it repeats: see `prepare`.
     retries: None,
+    runs: None,
 };
 
 /// The configuration in a variable, laid over all files.
@@ -84,9 +84,13 @@ pub(super) fn prepare(
     let mut files = Vec::new();
     let configurations = configurations(variables);
     let mut secrets = Vec::new();
-    for name in keys(model, &configurations) {
+    let asked = asked(model, &configurations);
+    let keys = keys(asked, &configurations);
+    let addresses = AgentKind::Opencode.addresses_for(asked).iter().map(|name| (*name).to_owned());
+    for name in keys.iter().cloned().chain(addresses) {
         if let Some(value) = call.environment.get(&name) {
-            secrets.extend(value.to_str().map(str::to_owned));
+            let secret = keys.contains(&name).then(|| value.to_str().map(str::to_owned));
+            secrets.extend(secret.flatten());
             variables.entry(name.into()).or_insert_with(|| value.to_owned());
         }
     }
@@ -129,16 +133,17 @@ fn configurations(variables: &Variables) -> Vec<Value> {
         .collect()
 }
 
-/// The variables that hold a key for `model`, or for the one that the user's configuration chooses: those which vendors
-/// have by habit, and those which the configuration names (`{env:NAME}`) for that vendor. Where no vendor is known, all
-/// that the configuration names.
+/// The model that is asked, also where the user's configuration chooses it.
+fn asked<'a>(model: Option<&'a str>, configurations: &'a [Value]) -> Option<&'a str> {
+    model.or_else(|| configurations.iter().find_map(|configuration| configuration.get("model")?.as_str()))
+}
+
+/// The variables that hold a key for `model`: those which its vendor has by habit, and those which the user's
+/// configuration names (`{env:NAME}`) for that vendor. Where no vendor is known, all that the configuration names.
 fn keys(model: Option<&str>, configurations: &[Value]) -> BTreeSet<String> {
-    let configured = configurations.iter().find_map(|configuration| configuration.get("model")?.as_str());
-    let vendor = model.or(configured).and_then(|model| model.split_once('/')).map(|(vendor, _)| vendor);
-    let mut names = BTreeSet::new();
-    if let Some(vendor) = vendor {
-        names.extend(vendor_key_variables(vendor));
-    }
+    let mut names: BTreeSet<String> =
+        AgentKind::Opencode.keys_for(model).iter().map(|name| (*name).to_owned()).collect();
+    let vendor = model.and_then(|model| model.split_once('/')).map(|(vendor, _)| vendor);
     for configuration in configurations {
         let part = match vendor {
             Some(vendor) => configuration.get("provider").and_then(|providers| providers.get(vendor)),

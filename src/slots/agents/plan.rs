@@ -140,10 +140,8 @@ pub fn plan(model: &ResolvedModel, call: &Call<'_>) -> Result<ProcessPlan, PlanE
         // The start then fails with the system's own reason, for this slot only.
         None => program.into(),
     }];
-    argv.extend(habits::arguments(*agent, arguments, asked.as_deref(), settings, call));
-
-    let mut inherited = inherited::inherited(*agent, program, call);
-    if let (AgentKind::Claude, Some(limit)) = (agent, settings.max_tokens) {
+    let mut inherited = inherited::inherited(*agent, program, asked.as_deref(), call);
+    if let (AgentKind::Claude | AgentKind::Claudish, Some(limit)) = (agent, settings.max_tokens) {
         inherited.insert("CLAUDE_CODE_MAX_OUTPUT_TOKENS".into(), limit.to_string().into());
     }
     let mut secret_values = inherited::secrets_in(&inherited);
@@ -157,6 +155,10 @@ pub fn plan(model: &ResolvedModel, call: &Call<'_>) -> Result<ProcessPlan, PlanE
     }
     let prepared = habits::prepare(*agent, asked.as_deref(), settings, call, &mut inherited)?;
     secret_values.extend(prepared.secrets);
+    // Some arguments depend on settings of the program's own, which are where its variables say.
+    let environment = inherited.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let call = &Call { environment: &environment, ..*call };
+    argv.extend(habits::arguments(*agent, arguments, asked.as_deref(), settings, call));
     secret_values.extend(inherited::secrets_in(&inherited));
     secret_values.retain(|value| value.len() >= inherited::SHORTEST_SECRET);
     // The longest first, so that a secret which contains another is replaced as a whole.

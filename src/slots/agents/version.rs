@@ -52,7 +52,7 @@ pub async fn version_of(program: &Path, environment: &Environment, limit: Durati
     let child = Command::new(program)
         .arg("--version")
         .env_clear()
-        .envs(inherited::inherited(AgentKind::Custom, &program.to_string_lossy(), &call))
+        .envs(inherited::inherited(AgentKind::Custom, &program.to_string_lossy(), None, &call))
         .current_dir(&work_dir)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
