@@ -17,6 +17,8 @@ const LONGEST: usize = 64 << 10;
 #[derive(Debug, PartialEq, Eq)]
 struct Notice {
     error: TypedError,
+    /// Whether it is sure, or to be expected, that the program sends the request again.
+    repeated: bool,
     /// Until the next one; 0 where it is not said.
     in_seconds: u64,
 }
@@ -86,9 +88,9 @@ impl Notices {
         self.over = self.limit.is_some_and(|limit| self.failed > limit || spent);
         let why = notice.error.detail.clone();
         self.last = Some(notice.error);
-        let Notice { in_seconds, .. } = notice;
+        let Notice { in_seconds, repeated, .. } = notice;
         let of = self.limit.unwrap_or(0);
-        (!self.over).then_some(Activity::Retry { attempt: self.failed, of, in_seconds, why })
+        (repeated && !self.over).then_some(Activity::Retry { attempt: self.failed, of, in_seconds, why })
     }
 
     /// A request was answered.
@@ -127,7 +129,7 @@ fn gemini(line: &str) -> Option<Notice> {
     // The error follows, by its class and its words.
     let words = retry.split_once("... ").map_or(failure, |(_, error)| error);
     let words = words.split_once(": ").filter(|(class, _)| !class.contains(' ')).map_or(words, |(_, words)| words);
-    Some(Notice { error: typed_error(status, "", words), in_seconds })
+    Some(Notice { error: typed_error(status, "", words), repeated: true, in_seconds })
 }
 
 /// `timestamp=.. level=ERROR .. message="stream error" .. small=false agent=build mode=primary error.error="CLASS: WORDS"`.
@@ -141,7 +143,34 @@ fn opencode(line: &str) -> Option<Notice> {
     let quoted = line.split_once(" error.error=")?.1;
     let words = unquoted(quoted);
     let (class, words) = words.split_once(": ").filter(|(class, _)| !class.contains(' ')).unwrap_or(("", &words));
-    Some(Notice { error: typed_error(None, class, words), in_seconds: 0 })
+    let error = typed_error(None, class, words);
+    let repeated = opencode_repeats(&error);
+    Some(Notice { error, repeated, in_seconds: 0 })
+}
+
+/// What opencode 1.18 takes for a passing trouble, as far as the words tell; a refusal is final.
+fn opencode_repeats(error: &TypedError) -> bool {
+    const PASSING: [&str; 13] = [
+        "500",
+        "502",
+        "503",
+        "504",
+        "524",
+        "gateway",
+        "overloaded",
+        "unavailable",
+        "internal error",
+        "server error",
+        "timeout",
+        "timed out",
+        "try again",
+    ];
+    let words = error.detail.to_lowercase();
+    match error.reason {
+        Reason::RateLimited | Reason::QuotaExhausted | Reason::Network => true,
+        Reason::ApiError => PASSING.iter().any(|passing| words.contains(passing)),
+        _ => false,
+    }
 }
 
 /// A value of a log line: a JSON string, or what comes before the next space.
@@ -163,7 +192,7 @@ mod tests {
         Attempt 3 failed. Retrying with backoff... TypeError: fetch failed\n\
         Attempt 4 failed with status 500. Max attempts reached\n";
 
-    const OPENCODE: &str = "timestamp=T level=ERROR run=r message=\"stream error\" providerID=p modelID=m session.id=s small=false agent=build mode=primary error.error=\"AI_APICallError: say \\\"please\\\"\"\n\
+    const OPENCODE: &str = "timestamp=T level=ERROR run=r message=\"stream error\" providerID=p modelID=m session.id=s small=false agent=build mode=primary error.error=\"AI_APICallError: \\\"internal server error\\\"\"\n\
         timestamp=T level=ERROR run=r message=\"stream error\" providerID=p modelID=m session.id=s small=true agent=title mode=primary error.error=\"AI_RetryError: no title\"\n\
         timestamp=T level=WARN run=r message=\"background dependency install failed\" dir=/d error=\"x\"\n\
         timestamp=T level=ERROR run=r message=\"stream error\" providerID=p modelID=m session.id=s small=false agent=build mode=primary error.error=\"AI_APICallError: Cannot connect to API: connection refused\"\n";
@@ -195,7 +224,10 @@ mod tests {
             assert!(!over);
             assert_eq!(last, Some(TypedError::new(Reason::Network, "fetch failed (asked 3 times)")));
             let (lines, over, last) = shown(OutputFormat::OpencodeJson, Some(2), OPENCODE, size);
-            assert_eq!(lines, ["retry 1/2 (say \"please\")", "retry 2/2 (Cannot connect to API: connection refused)"]);
+            assert_eq!(
+                lines,
+                ["retry 1/2 (\"internal server error\")", "retry 2/2 (Cannot connect to API: connection refused)"]
+            );
             assert!(!over);
             assert_eq!(last.unwrap().reason, Reason::Network);
         }
@@ -219,6 +251,14 @@ mod tests {
         let line = "Attempt 1 failed with status 429. Retrying with backoff... _ApiError: {\"error\":{\"code\":429,\"message\":\"Quota exceeded for GenerateRequestsPerDayPerProject\"}}\n";
         assert!(shown(OutputFormat::GeminiJson, Some(5), line, 99).1);
         assert!(!shown(OutputFormat::GeminiJson, None, line, 99).1, "left to the program");
+    }
+
+    #[test]
+    fn a_refusal_is_no_retry() {
+        let refused = OPENCODE.replace("internal server error", "Incorrect API key provided");
+        let (lines, over, _) =
+            shown(OutputFormat::OpencodeJson, Some(2), refused.split_inclusive('\n').next().unwrap(), 99);
+        assert_eq!((lines, over), (Vec::new(), false));
     }
 
     #[test]

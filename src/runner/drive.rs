@@ -142,12 +142,13 @@ async fn drive_process(
 fn finish_process(end: ProcessEnd, decoder: Decoder, sink: &mut AttemptSink, halt: Option<Halt>) -> Driven {
     let waiting_for = decoder.waiting_for().map(str::to_owned);
     let after_answer = decoder.answer_complete();
+    let ended_by_us = if decoder.gave_up() { StopCause::InVain } else { StopCause::Lingering };
     let (stream, flushed) = match decoder.finish(sink) {
         Ok(stream) => (stream, None),
         Err(error) => (StreamEnd::default(), Some(error)),
     };
     let stopped = match (halt, end.lingered) {
-        (_, true) => Some(Stopped { cause: StopCause::Lingering, after_answer }),
+        (_, true) => Some(Stopped { cause: ended_by_us, after_answer }),
         (Some(halt), false) if end.stopped.is_some() => Some(Stopped { cause: halt.cause, after_answer }),
         _ => None,
     };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use toml::Value;
 
-use crate::support::outcomes::{self, CLAUDE, CODEX, End, Table};
+use crate::support::outcomes::{self, CLAUDE, CODEX, End, GEMINI, OPENCODE, Table};
 use crate::support::{TeamToml, TestEnv};
 
 fn recording(table: &Table, situation: &str, stream: &str) -> PathBuf {
@@ -52,4 +52,14 @@ fn claude_ends_as_in_its_table() {
 #[test]
 fn codex_ends_as_in_its_table() {
     play(&CODEX);
+}
+
+#[test]
+fn gemini_ends_as_in_its_table() {
+    play(&GEMINI);
+}
+
+#[test]
+fn opencode_ends_as_in_its_table() {
+    play(&OPENCODE);
 }

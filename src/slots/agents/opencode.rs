@@ -97,22 +97,29 @@ pub(super) fn prepare(
     variables.entry(PERMISSION.into()).or_insert_with(|| permission(call.purpose).to_string().into());
     // Conversations would show prompts and answers to whoever looks into HOME.
     variables.entry(DATABASE.into()).or_insert_with(|| call.private_dir.join("opencode.db").into());
+    let mut content = own_content(variables)?;
     if let Some(system) = &settings.system {
         files.push(PrivateFile::Text("system.md".into(), system.clone()));
-        let content = variables.get(OsStr::new(CONTENT)).map(|content| content.to_string_lossy().into_owned());
-        let mut content = match content.as_deref().map(str::trim).filter(|content| !content.is_empty()) {
-            Some(content) => jsonc::parse(content)
-                .map_err(|error| PlanError::Settings { path: CONTENT.into(), reason: error.to_string() })?,
-            None => json!({}),
-        };
         let path = call.private_dir.join("system.md");
         let mut instructions = content.get("instructions").and_then(Value::as_array).cloned().unwrap_or_default();
         instructions.push(path.to_string_lossy().into());
         jsonc::merge(&mut content, json!({ "instructions": instructions }));
-        variables.insert(CONTENT.into(), content.to_string().into());
     }
+    variables.insert(CONTENT.into(), content.to_string().into());
     private_temporary_files(call, variables, &mut files);
     Ok(Prepared { files, retries: Some(call.retries), secrets })
+}
+
+/// The user's configuration in a variable, on top of ours.
+fn own_content(variables: &Variables) -> Result<Value, PlanError> {
+    // Copies of the repository around the session, for an undo of edits that are not made.
+    let mut content = json!({ "snapshot": false });
+    let text = variables.get(OsStr::new(CONTENT)).map(|text| text.to_string_lossy()).unwrap_or_default();
+    if !text.trim().is_empty() {
+        let wrong = |error: serde_json::Error| PlanError::Settings { path: CONTENT.into(), reason: error.to_string() };
+        jsonc::merge(&mut content, jsonc::parse(&text).map_err(wrong)?);
+    }
+    Ok(content)
 }
 
 /// The user's configurations, the strongest first; one that cannot be read is for the program to complain about.

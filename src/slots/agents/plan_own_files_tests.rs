@@ -131,7 +131,7 @@ fn a_system_prompt_is_added_to_what_the_user_told_the_program() {
     let model = model(AgentKind::Opencode, &["opencode"], settings);
     let content = &variables(&model, &environment)["OPENCODE_CONFIG_CONTENT"];
     let content: Value = serde_json::from_str(content).unwrap();
-    assert_eq!(content, json!({"instructions": ["mine.md", "/tmp/team-x/system.md"], "x": 1}));
+    assert_eq!(content, json!({"snapshot": false, "instructions": ["mine.md", "/tmp/team-x/system.md"], "x": 1}));
 }
 
 #[test]

@@ -7,11 +7,15 @@
 
 mod claude;
 mod codex;
+mod gemini;
+mod opencode;
 
 use serde_json::Value;
 
 pub(crate) use claude::CLAUDE;
 pub(crate) use codex::CODEX;
+pub(crate) use gemini::GEMINI;
+pub(crate) use opencode::OPENCODE;
 
 use super::Session;
 
