@@ -166,7 +166,10 @@ impl Gemini {
 
 /// An error of the program, whose words are often those of what it is made with, in brackets of its own.
 fn failure(status: Option<u16>, kind: &str, words: &str) -> TypedError {
-    let bare = words.strip_prefix("[API Error: ").and_then(|words| words.strip_suffix(']')).unwrap_or(words);
+    let inside = words.strip_prefix("[API Error: ").and_then(|words| words.rsplit_once(']'));
+    let (bare, advice) = inside.unwrap_or((words, ""));
+    // It advises a larger quota whenever there were too many requests; the status itself is not in the frame.
+    let status = status.or_else(|| advice.contains("try again later").then_some(429));
     // This is all that is said of a connection that was cut in the middle of an answer.
     match bare {
         "terminated" => TypedError::new(Reason::Network, "the connection was cut (terminated)"),

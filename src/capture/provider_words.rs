@@ -16,6 +16,9 @@ pub(super) fn typed_error(status: Option<u16>, kind: &str, message: &str) -> Typ
     let found = inner.as_ref().and_then(|value| value.get("error")).filter(|e| !e.is_null()).or(inner.as_ref());
     let text = |key: &str| found.and_then(|e| e.get(key)).and_then(Value::as_str).filter(|s| !s.is_empty());
     let number = |key: &str| found.and_then(|e| e.get(key)).and_then(Value::as_u64).and_then(|n| u16::try_from(n).ok());
+    // A program in between answers 400 for whatever it was answered itself: `API Error: 400 X error (HTTP 403): ..`.
+    let inner_status = status.filter(|status| *status == 400).and(message.split_once("400")).map(|(_, rest)| rest);
+    let status = inner_status.and_then(status_in).or(status);
     let status = status.or_else(|| number("code")).or_else(|| number("status")).or_else(|| number("statusCode"));
     let kinds = [Some(kind), text("code"), text("type"), text("status")];
     // The most telling of the types: a frame's own "unknown" says less than the provider's.
@@ -104,6 +107,8 @@ mod tests {
         assert_eq!(error, TypedError::new(Reason::Auth, "status 401: who are you"));
         let error = typed_error(None, "", r#"{"detail":"The 'm' model is not supported here"}"#);
         assert_eq!(error, TypedError::new(Reason::UnknownModel, "The 'm' model is not supported here"));
+        let error = typed_error(Some(400), "invalid_request_error", "API Error: 400 X error (HTTP 403): forbidden");
+        assert_eq!(error, TypedError::new(Reason::Auth, "API Error: 400 X error (HTTP 403): forbidden"));
         let error = typed_error(Some(500), "", "broken {json");
         assert_eq!(error, TypedError::new(Reason::ApiError, "status 500: broken {json"));
     }

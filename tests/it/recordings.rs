@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use toml::Value;
 
-use crate::support::outcomes::{self, CLAUDE, CODEX, End, GEMINI, OPENCODE, Table};
+use crate::support::outcomes::{self, CLAUDE, CLAUDISH, CODEX, End, GEMINI, LLM, OPENCODE, Row, Table};
 use crate::support::{TeamToml, TestEnv};
 
 fn recording(table: &Table, situation: &str, stream: &str) -> PathBuf {
@@ -19,7 +19,8 @@ fn play(table: &Table) {
     let program = env.path(table.program);
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fake-agent"), &program).unwrap();
     let mut config = TeamToml::new();
-    for row in table.rows {
+    let rows: Vec<&Row> = table.rows.iter().chain(table.recorded).collect();
+    for row in &rows {
         let mut command = vec![program.display().to_string(), "swallow".to_owned()];
         let stderr = recording(table, row.situation, "stderr");
         if stderr.exists() {
@@ -31,11 +32,11 @@ fn play(table: &Table) {
         config = config.model(row.situation, &keys);
     }
     env.write("team.toml", config.text());
-    let panel: Vec<&str> = table.rows.iter().map(|row| row.situation).collect();
+    let panel: Vec<&str> = rows.iter().map(|row| row.situation).collect();
     let output = env.team(&["run", "-m", &panel.join(","), "two words"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let session = env.session();
-    for row in table.rows {
+    for row in &rows {
         outcomes::check_end(&session, row.situation, row.end);
         let slot = session.slot(&session.id_of(row.situation));
         assert_eq!(slot["exitCode"], row.exit, "{}: {slot}", row.situation);
@@ -47,6 +48,11 @@ fn play(table: &Table) {
 #[test]
 fn claude_ends_as_in_its_table() {
     play(&CLAUDE);
+}
+
+#[test]
+fn claudish_ends_as_in_its_table() {
+    play(&CLAUDISH);
 }
 
 #[test]
@@ -62,4 +68,9 @@ fn gemini_ends_as_in_its_table() {
 #[test]
 fn opencode_ends_as_in_its_table() {
     play(&OPENCODE);
+}
+
+#[test]
+fn llm_ends_as_in_its_table() {
+    play(&LLM);
 }

@@ -40,6 +40,7 @@ const WORDS: &[(&[&str], Reason)] = &[
     (&["insufficient balance"], Reason::QuotaExhausted),
     (&["more credits"], Reason::QuotaExhausted),
     (&["usage limit"], Reason::QuotaExhausted),
+    (&["plan limit reached"], Reason::QuotaExhausted),
     (&["hit your limit"], Reason::QuotaExhausted),
     (&["hit your session limit"], Reason::QuotaExhausted),
     (&["spending limit"], Reason::QuotaExhausted),

@@ -51,7 +51,7 @@ fn an_answer_is_taken_after_a_while_whatever_its_program_goes_on_with_and_its_en
         let said = if alias.starts_with("fine") { text.strip_suffix("\nmore\n").unwrap_or(&text) } else { &text };
         assert_eq!(said, HELLO, "{alias}");
         let end = events.iter().find(|event| event["event"] == "slot_ended" && event["slot"] == id.as_str());
-        assert_eq!(end.unwrap()["end"]["lingered"], true, "{alias}: {end:?}");
+        assert_eq!(end.unwrap()["lingered"], true, "{alias}: {end:?}");
         let line = stderr.lines().find(|line| line.starts_with(&format!("{id} COMPLETED"))).unwrap();
         assert!(line.ends_with("(its program did not end and was stopped)"), "{line}");
     }
@@ -73,5 +73,5 @@ fn a_turn_that_begins_after_a_result_has_all_the_time_it_needs() {
     assert_eq!(code, Some(0), "{}", session.slot("01"));
     assert_eq!(session.text("response-01.md"), "first\n\nsecond\n");
     let end = session.events().into_iter().find(|event| event["event"] == "slot_ended").unwrap();
-    assert!(end["end"]["lingered"].is_null(), "{end}");
+    assert!(end["lingered"].is_null(), "{end}");
 }

@@ -18,4 +18,5 @@ pub(crate) const GEMINI: Table = Table {
         // It tries four times.
         Row { situation: "empty", exit: 0, end: End::Reason("EMPTY", "empty_output", &["empty response"]) },
     ],
+    recorded: &[],
 };

@@ -6,15 +6,19 @@
 //! `fixtures/streams/PROGRAM/SITUATION.FORMAT.stdout` (and `.stderr`, where the program wrote something there).
 
 mod claude;
+mod claudish;
 mod codex;
 mod gemini;
+mod llm;
 mod opencode;
 
 use serde_json::Value;
 
 pub(crate) use claude::CLAUDE;
+pub(crate) use claudish::CLAUDISH;
 pub(crate) use codex::CODEX;
 pub(crate) use gemini::GEMINI;
+pub(crate) use llm::LLM;
 pub(crate) use opencode::OPENCODE;
 
 use super::Session;
@@ -53,6 +57,8 @@ pub(crate) struct Table {
     pub(crate) output: &'static str,
     /// The situations.
     pub(crate) rows: &'static [Row],
+    /// Situations that no provider brings about: there is only a recording of them.
+    pub(crate) recorded: &'static [Row],
 }
 
 /// The slot of `model` ended like this, and its files and record agree about it.
