@@ -117,11 +117,27 @@ pub struct RunArgs {
 #[command(after_help = "\
 Examples:
   team judge latest
-  team judge team-stats-20260209 --judges claude,codex --self-vote slot")]
+  team judge team-stats-20260209 --judges claude,codex --self-vote slot
+  team judge latest --passes 2
+  team judge latest --import other/judging/votes.json
+  team judge latest --import judge.txt --import-pattern '^(?<answer>\\d\\d): (?<verdict>\\w+)'
+
+Imported ballots are counted by the same code, and nobody is asked. Without a pattern a file is in the schema of
+`votes.json`. With one, each match is a vote (groups `answer`, `verdict`) or a judgement of two answers against each other
+(groups `a`, `b`, `winner`); `judge`, `confidence` and `summary` may be there as well. Answers are named by their number or
+by their model, winners also by `A`, `B` or `tie`.")]
 pub struct JudgeArgs {
     /// A session's folder, id, beginning of its id, or `latest`
     #[arg(default_value = "latest", value_name = "SESSION")]
     pub session: String,
+    /// Count ballots from elsewhere instead of asking anybody; may be repeated
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "judges", "self_vote", "recuse", "leaks", "passes", "no_repair", "prompts", "require_blind",
+    ])]
+    pub import: Vec<PathBuf>,
+    /// The regular expression whose every match in an imported file is one judgement
+    #[arg(long, value_name = "REGEX", requires = "import")]
+    pub import_pattern: Option<String>,
     /// How to judge.
     #[command(flatten)]
     pub judging: JudgingArgs,

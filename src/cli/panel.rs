@@ -90,6 +90,14 @@ pub(super) async fn prepare(
     Ok(Prepared { control, services })
 }
 
+/// The same where nobody is asked, so that nothing needs to be kept apart.
+pub(super) fn prepare_without_models(context: &Context, config: &Config) -> Result<Prepared> {
+    let control =
+        Control::listen(config.settings().deadline).map_err(|source| Error::io("cannot listen to signals", source))?;
+    let services = Services::new(&[], Arc::new(context.environment.clone()), probe(Preference::default(), None), None)?;
+    Ok(Prepared { control, services })
+}
+
 /// Who watches: live lines on a terminal, plain lines elsewhere, events on standard output with `--json`.
 fn observer(context: &Context) -> (Box<dyn Observer>, Option<Written>) {
     let printer = &context.printer;

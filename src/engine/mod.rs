@@ -5,6 +5,7 @@
 //! the session is closed on every path.
 
 mod ask;
+mod import;
 mod input;
 mod judge;
 mod local;
@@ -15,9 +16,10 @@ mod round;
 mod run;
 mod services;
 
+pub use import::ImportRequest;
 pub use input::{Input, contained, read_input};
 pub use judge::JudgeRequest;
 pub use local::local_server;
 pub use outcome::{Decision, Outcome};
-pub use run::{Context, RunRequest, judge, run};
+pub use run::{Context, RunRequest, import, judge, run};
 pub use services::Services;

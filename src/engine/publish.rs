@@ -38,7 +38,8 @@ pub(super) fn publish(
     if was_revealed(&records) {
         notes.push("the names were revealed to a person before this verdict; the record says when".to_owned());
     }
-    notes.splice(0..0, panel_notes(session.panel().status(), &panel, &judges, folder.status()));
+    let asked = votes.imported.is_none().then_some((&judges, folder.status()));
+    notes.splice(0..0, panel_notes(session.panel().status(), &panel, asked));
     notes.extend(dropped_settings(&records, "slot"));
     notes.extend(dropped_settings(&History::read(&folder.layout().events())?.records, "judge"));
     let mut failed = failed_seats(session.panel().status(), Seat::Slot, "");
@@ -126,9 +127,11 @@ fn was_revealed(records: &[Record]) -> bool {
 }
 
 /// What a reader must know about how the answers came about.
-fn panel_notes(slots: &Status, panel: &Manifest, judges: &Manifest, judged: &Status) -> Vec<String> {
+/// `asked` are the judges, unless their ballots are from elsewhere.
+fn panel_notes(slots: &Status, panel: &Manifest, asked: Option<(&Manifest, &Status)>) -> Vec<String> {
     let mut notes = Vec::new();
-    for (side, status, manifest) in [("slot", slots, panel), ("judge", judged, judges)] {
+    let judges = asked.map(|(manifest, status)| ("judge", status, manifest));
+    for (side, status, manifest) in [("slot", slots, panel)].into_iter().chain(judges) {
         for (id, entry) in &status.models {
             if entry.truncated {
                 notes.push(format!("{side} {id} was cut by its length limit, which its settings accept"));

@@ -136,16 +136,23 @@ pub(super) async fn run_round<R: CryptoRng>(
     for (judge, entry) in &folder.status().models {
         ballots.entry(*judge).or_insert_with(|| JudgeVotes::without_votes(*judge, entry.state, None));
     }
-    folder.settle()?;
     let lineup = Lineup { answers: &answers, judges: &judges, shown: &shown, slots: session.panel().status() };
     let votes = lineup.votes(round, rules, ballots.into_values().collect());
-    let mut bytes = serde_json::to_vec_pretty(&votes).map_err(|e| Error::internal(e.to_string()))?;
-    bytes.push(b'\n');
-    fs::replace(&folder.layout().votes(), &bytes)?;
-    Ok(RoundEnd { round, folder, votes, votes_hash: Sha256Hash::of(&bytes), second_pass, notes })
+    let votes_hash = write_votes(&mut folder, &votes)?;
+    Ok(RoundEnd { round, folder, votes, votes_hash, second_pass, notes })
 }
 
-fn too_few(what: String) -> Error {
+/// Writes `votes.json`; gives its hash.
+pub(super) fn write_votes(folder: &mut PanelFolder, votes: &Votes) -> Result<Sha256Hash> {
+    folder.settle()?;
+    let mut bytes = serde_json::to_vec_pretty(votes).map_err(|e| Error::internal(e.to_string()))?;
+    bytes.push(b'\n');
+    fs::replace(&folder.layout().votes(), &bytes)?;
+    Ok(Sha256Hash::of(&bytes))
+}
+
+/// There is nothing to compare.
+pub(super) fn too_few(what: String) -> Error {
     Error::new(ErrorKind::NoDecision, format!("{what}; a vote needs two answers"))
 }
 
@@ -404,6 +411,7 @@ impl Lineup<'_> {
             panel,
             candidates,
             judges,
+            imported: None,
         }
     }
 }

@@ -7,6 +7,8 @@
 //! reverse order ([`Assignment::reversed`]) and once more for what its ballot lacks ([`JudgeVotes::to_repair`]); all
 //! ballots of a round are the [`Votes`] of `votes.json`, and [`JudgeVotes::outcomes`] says what they come to.
 //!
+//! Ballots from elsewhere ([`read_json`], [`read_text`]) become a round of the same shape.
+//!
 //! Everything is a function of its arguments: no file, no clock, no randomness of its own. No model's name enters any
 //! text or file made here, and no vote is ever read from prose.
 
@@ -17,8 +19,10 @@ mod copy;
 mod coverage;
 mod fences;
 mod fit;
+mod import;
 mod leaks;
 mod order;
+mod pairs;
 mod panel;
 mod prompt;
 mod schema;
@@ -32,13 +36,17 @@ pub use ballot::{Ballot, CastVote, Missing, MissingReason, Note, NoteKind, VoteV
 pub use copy::{AnswerCopy, CopyRules, LeakCount};
 pub use coverage::{Coverage, check_panel};
 pub use fit::{BYTES_PER_TOKEN, FitError, Fitted};
+pub use import::{
+    AnswerNames, ImportError, ImportPattern, ImportedJudge, PatternProblem, read_json, read_reply, read_text,
+};
 pub use leaks::LeakScan;
+pub use pairs::{PairVote, PairWinner};
 pub use panel::{Answer, Judge, Vendors, may_vote};
 pub use prompt::{BallotForm, JudgePrompts, PromptError};
 pub use schema::schema;
 pub use turns::{Outcome, RepairTurn, SecondPass};
 pub(crate) use visible::push_visible;
-pub use votes::{Candidate, JudgeVotes, Panel, Replies, Votes, VotesError};
+pub use votes::{Candidate, ImportedFile, Imports, JudgeVotes, Panel, Replies, Votes, VotesError};
 
 #[cfg(test)]
 mod tests;

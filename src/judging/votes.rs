@@ -11,7 +11,8 @@ use crate::session::slot::SlotState;
 
 use super::turns::{self, Outcome, Pass, RepairTurn, SecondPass};
 use super::{
-    Alias, AliasError, Assignment, Ballot, CastVote, LeakCount, Missing, MissingReason, Nonce, Note, VoteVerdict, parse,
+    Alias, AliasError, Assignment, Ballot, CastVote, ImportedJudge, LeakCount, Missing, MissingReason, Nonce, Note,
+    PairVote, VoteVerdict, parse, read_reply,
 };
 
 /// All that was voted in a round. It names no model.
@@ -42,6 +43,31 @@ pub struct Votes {
     pub candidates: Vec<Candidate>,
     /// Every judge of the round, complete or not.
     pub judges: Vec<JudgeVotes>,
+    /// Where the ballots came from, when nobody was asked for them here.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub imported: Option<Imports>,
+}
+
+/// Ballots from elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Imports {
+    /// The files, in the user's order.
+    pub files: Vec<ImportedFile>,
+    /// The pattern that they were read by; without one they are in the schema of this file.
+    pub pattern: Option<String>,
+}
+
+/// One file of ballots from elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ImportedFile {
+    /// What the user called it.
+    pub name: String,
+    /// Its copy in the round's folder.
+    pub kept: String,
+    /// The hash of both.
+    pub sha256: Sha256Hash,
 }
 
 /// The configured numbers: quorum and majority are of these, not of what survived.
@@ -107,6 +133,9 @@ pub struct JudgeVotes {
     pub missing: Vec<Missing>,
     /// What a reader should know about its reply.
     pub notes: Vec<Note>,
+    /// Its judgements of two answers against each other; only in a round of imported ones.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub pairs: Vec<PairVote>,
     /// What came of asking for what is missing.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub repair: Option<RepairTurn>,
@@ -158,10 +187,19 @@ impl JudgeVotes {
             votes: Vec::new(),
             missing: order.iter().map(|&answer| Missing { answer, reason: MissingReason::JudgeFailed }).collect(),
             notes: Vec::new(),
+            pairs: Vec::new(),
             repair: None,
             second_pass: None,
             order,
         }
+    }
+
+    /// A judge from elsewhere; `response_sha256` is the hash of what is kept of it.
+    #[must_use]
+    pub fn imported(id: SlotId, response_sha256: Sha256Hash, judge: ImportedJudge) -> Self {
+        let ImportedJudge { name: _, order, votes, pairs, missing, notes, state } = judge;
+        let response_sha256 = Some(response_sha256);
+        Self { state, response_sha256, order, votes, missing, notes, pairs, ..Self::without_votes(id, state, None) }
     }
 
     /// How the judge ended, all of its passes taken together.
@@ -196,7 +234,9 @@ impl JudgeVotes {
     /// What the judge says about each answer that it was shown, all of its turns taken together.
     pub fn outcomes(&self) -> impl Iterator<Item = (SlotId, Outcome)> {
         let (first, second) = (self.first(), self.second());
-        self.order.iter().filter_map(move |answer| Some((*answer, turns::outcome(first, second, *answer)?)))
+        // Who compares two answers does not vote on one.
+        let voted = if self.pairs.is_empty() { self.order.as_slice() } else { &[] };
+        voted.iter().filter_map(move |answer| Some((*answer, turns::outcome(first, second, *answer)?)))
     }
 
     /// The votes of each pass with the answer's place in its prompt, whether they count in the end or not.
@@ -247,7 +287,8 @@ impl JudgeVotes {
         Ok((!assignment.shown.is_empty()).then_some(assignment))
     }
 
-    /// The same judge with every ballot read again from its `replies`: what must be on record.
+    /// The same judge with every ballot read again from its `replies`: what must be on record. A judge from elsewhere was
+    /// shown nothing here, and its first reply is what was kept of it.
     ///
     /// # Errors
     /// An answer of an order has no name.
@@ -268,7 +309,13 @@ impl JudgeVotes {
             judge.add_repair(RepairTurn::new(turn.state, &assignment, reply));
             Ok(())
         };
-        let mut judge = read(self.id, self.state, self.assignment()?.as_ref(), replies.first);
+        let assignment = self.assignment()?;
+        if let (None, Some(reply)) = (&assignment, replies.first)
+            && let Ok(judge) = read_reply(reply)
+        {
+            return Ok(Self::imported(self.id, Sha256Hash::of(reply), judge));
+        }
+        let mut judge = read(self.id, self.state, assignment.as_ref(), replies.first);
         repaired(&mut judge, self.repair.as_ref(), replies.repair)?;
         if let Some(second) = &self.second_pass {
             judge.add_second_pass(read(self.id, second.state, self.second_assignment()?.as_ref(), replies.second));

@@ -131,6 +131,16 @@ pub enum Event {
         /// The hash of the file.
         sha256: Sha256Hash,
     },
+    /// Ballots from elsewhere were taken into this round.
+    Imported {
+        /// The copy of their file in the round's folder.
+        file: String,
+        /// Its hash.
+        sha256: Sha256Hash,
+        /// The pattern that it was read by; without one it is in the schema of `votes.json`.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        pattern: Option<String>,
+    },
     /// A judge's answer was read for votes.
     Ballot {
         /// The judge.
@@ -241,6 +251,24 @@ impl SlotError {
 }
 
 impl SlotEnd {
+    /// The end of an attempt whose complete answer of `size` bytes is known, and nothing else.
+    #[must_use]
+    pub fn with_answer(attempt: u32, size: u64, sha256: Sha256Hash) -> Self {
+        Self {
+            attempt,
+            state: SlotState::Completed,
+            exit_code: None,
+            signal: None,
+            output_size: Some(size),
+            sha256: Some(sha256),
+            truncated: false,
+            lingered: false,
+            usage: None,
+            dropped_settings: Vec::new(),
+            error: None,
+        }
+    }
+
     /// The end of an attempt of which nothing but the error is known: no program ran, or its end was never heard of.
     #[must_use]
     pub fn without_answer(attempt: u32, error: SlotError) -> Self {

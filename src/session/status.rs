@@ -191,6 +191,7 @@ impl Status {
             | Event::TurnOpened { .. }
             | Event::TurnClosed { .. }
             | Event::PromptWritten { .. }
+            | Event::Imported { .. }
             | Event::Ballot { .. }
             | Event::Revealed => {}
         }

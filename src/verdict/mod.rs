@@ -10,6 +10,7 @@ mod exact;
 mod issues;
 mod lean;
 mod model;
+mod pairs;
 mod ranks;
 mod reason;
 mod recompute;
@@ -25,6 +26,7 @@ pub use model::{
     Agreement, AnswerResult, BallotCount, Decision, Dissent, InconsistentVote, Interval, JudgeNotes, LengthEffect,
     MissingSeat, MissingVote, NoWinner, PanelCount, ResultVote, Verdict,
 };
+pub use pairs::PairResult;
 pub use ranks::{rank_biserial, spearman};
 pub use recompute::{recompute, to_json};
 pub use render::{Context, FailedSeat, Names, Seat, banner, render, summary};

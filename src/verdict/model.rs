@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::config::{Leaks, Passes, Recuse, SelfVote};
 use crate::error::ExitCode;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
-use crate::judging::{LeakCount, MissingReason, Note, VoteVerdict};
+use crate::judging::{Imports, LeakCount, MissingReason, Note, VoteVerdict};
 use crate::session::slot::SlotState;
 
-use super::{Conclusion, JudgeRecord, KeyIssue};
+use super::{Conclusion, JudgeRecord, KeyIssue, PairResult};
 
 /// What a round decided, and everything that it was computed from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +40,13 @@ pub struct Verdict {
     pub ballots: BallotCount,
     /// The complete answers by rank; those without votes last; equals by number.
     pub answers: Vec<AnswerResult>,
+    /// Win rates, in a round of judgements of two answers against each other; ranks and the winner are by them, and
+    /// the fields of single votes are empty.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pairs: Option<Vec<PairResult>>,
+    /// Where the ballots came from, when nobody was asked for them here.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub imported: Option<Imports>,
     /// How far the judges agree.
     pub agreement: Agreement,
     /// What the votes do not show.
@@ -193,8 +200,8 @@ pub struct Interval {
 pub struct ResultVote {
     /// Who voted.
     pub judge: SlotId,
-    /// The answer's place in that judge's prompt, from 1.
-    pub position: u32,
+    /// The answer's place in that judge's prompt, from 1; `None` for a judge from elsewhere.
+    pub position: Option<u32>,
     /// The same in the second pass, where there was one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub second_position: Option<u32>,

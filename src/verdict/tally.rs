@@ -7,16 +7,17 @@ use crate::ids::{FormatVersion, SlotId};
 use crate::judging::{JudgeVotes, Outcome, VoteVerdict, Votes};
 use crate::session::slot::SlotState;
 
-use super::conclusion::conclude;
+use super::conclusion::{conclude, conclude_pairs};
 use super::exact::RankSums;
 use super::issues::IssueGroups;
 use super::lean;
+use super::pairs;
 use super::ranks::spearman;
 use super::reason::{VOTES_NEEDED, decide};
 use super::statistics::rounded;
 use super::{
-    Agreement, AnswerResult, BallotCount, Dissent, InconsistentVote, JudgeNotes, LengthEffect, MissingSeat,
-    MissingVote, PanelCount, ResultVote, Verdict, VoteCounts, krippendorff_alpha, wilson_interval,
+    Agreement, AnswerResult, BallotCount, Dissent, InconsistentVote, JudgeNotes, JudgeRecord, LengthEffect,
+    MissingSeat, MissingVote, PanelCount, ResultVote, Verdict, VoteCounts, krippendorff_alpha, wilson_interval,
 };
 
 /// Counts the votes of a round.
@@ -80,7 +81,7 @@ pub fn tally(votes: &Votes) -> Verdict {
             vote.key_issues.iter().for_each(|issue| issues.add(judge.id, answer, issue));
             result.votes.push(ResultVote {
                 judge: judge.id,
-                position: positions.first().copied().unwrap_or_default(),
+                position: positions.first().copied().filter(|_| votes.imported.is_none()),
                 second_position: positions.get(1).copied(),
                 verdict: vote.verdict,
                 confidence: vote.confidence,
@@ -91,7 +92,27 @@ pub fn tally(votes: &Votes) -> Verdict {
 
     let mut answers: Vec<AnswerResult> = results.into_values().map(completed).collect();
     rank(&mut answers);
-    let (decision, winner) = decide(&answers);
+    let pairs = pairs::results(votes);
+    let (decision, winner) = match &pairs {
+        Some(results) => pairs::decide(results),
+        None => {
+            let (decision, winner) = decide(&answers);
+            (decision, winner.map(|answer| answer.id))
+        }
+    };
+    if let Some(results) = &pairs {
+        let place = |answer: &AnswerResult| results.iter().position(|result| result.answer == answer.id);
+        answers.sort_by_key(place);
+        for answer in &mut answers {
+            let result = results.iter().find(|result| result.answer == answer.id);
+            (answer.rank, answer.score) = result.map_or((None, None), |result| (result.rank, result.rate));
+            answer.interval = result.and_then(|result| result.interval);
+        }
+    }
+    let conclusion = match &pairs {
+        Some(results) => conclude_pairs(decision, results, |one, other| pairs::head_to_head(votes, one, other)),
+        None => conclude(decision, &answers),
+    };
     let mut missing_slots = seats(votes.candidates.iter().map(|candidate| (candidate.id, candidate.state)));
     missing_slots.sort_by_key(|seat| seat.id);
     let missing_judges = seats(judges.iter().map(|judge| (judge.id, judge.state())));
@@ -108,7 +129,7 @@ pub fn tally(votes: &Votes) -> Verdict {
         leaks: votes.leaks,
         passes: votes.passes,
         decision,
-        winner: winner.ok().map(|answer| answer.id),
+        winner: winner.ok(),
         no_winner: winner.err(),
         votes_needed: VOTES_NEEDED,
         panel: PanelCount {
@@ -118,13 +139,17 @@ pub fn tally(votes: &Votes) -> Verdict {
             completed_judges: count(completed_judges),
         },
         ballots: ballots(&answers),
+        pairs,
+        imported: votes.imported.clone(),
         agreement: agreement(&answers),
-        conclusion: conclude(decision, &answers),
+        conclusion,
         length: length(&answers),
         judges: judges
             .iter()
             .filter(|judge| judge.state() == SlotState::Completed)
             .map(|judge| lean::record(judge, &mut sums))
+            // Places in prompts of elsewhere are not known.
+            .map(|record| JudgeRecord { lean: record.lean.filter(|_| votes.imported.is_none()), ..record })
             .collect(),
         dissent: dissent(&answers),
         key_issues: issues.by_frequency(),

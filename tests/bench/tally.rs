@@ -70,6 +70,7 @@ fn votes(judges: usize, answers: usize) -> Votes {
         votes: (0..answers).map(|answer| vote(index, answer)).collect(),
         missing: Vec::new(),
         notes: Vec::new(),
+        pairs: Vec::new(),
         repair: None,
         second_pass: None,
     };
@@ -84,5 +85,6 @@ fn votes(judges: usize, answers: usize) -> Votes {
         panel: Panel { slots: u32::try_from(answers).unwrap(), judges: u32::try_from(judges).unwrap() },
         candidates: ids.iter().map(candidate).collect(),
         judges: seats.iter().enumerate().map(judge).collect(),
+        imported: None,
     }
 }

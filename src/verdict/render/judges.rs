@@ -7,6 +7,10 @@ use super::Names;
 
 /// The table of the judges; left out where there is neither a flip to count nor a lean to see.
 pub(super) fn judges(verdict: &Verdict, names: &Names) -> Option<String> {
+    // Places in prompts of elsewhere are not known.
+    if verdict.imported.is_some() {
+        return None;
+    }
     let two = verdict.passes == Passes::Two;
     if !two && verdict.judges.iter().all(|judge| judge.lean.is_none()) {
         return None;

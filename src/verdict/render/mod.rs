@@ -7,6 +7,7 @@ mod document;
 mod escape;
 mod headline;
 mod judges;
+mod pairs;
 mod sections;
 
 pub use context::{Context, FailedSeat, Names, Seat};

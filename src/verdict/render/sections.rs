@@ -12,9 +12,12 @@ use super::{Context, Names, Seat};
 
 /// Issues beyond these are in `verdict.json`.
 const MOST_ISSUES: usize = 20;
-const LONGEST_TEXT: usize = 300;
+pub(super) const LONGEST_TEXT: usize = 300;
 
 pub(super) fn ranking(verdict: &Verdict, names: &Names) -> Option<String> {
+    if let Some(pairs) = &verdict.pairs {
+        return Some(super::pairs::ranking(pairs, names));
+    }
     let two = verdict.passes == Passes::Two;
     let (flipped, line) = if two { (" Flipped |", " ---: |") } else { ("", "") };
     let mut text = format!(
@@ -47,11 +50,11 @@ pub(super) fn ranking(verdict: &Verdict, names: &Names) -> Option<String> {
     (!verdict.answers.is_empty()).then_some(text)
 }
 
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-fn interval(interval: Interval) -> String {
+pub(super) fn interval(interval: Interval) -> String {
     format!("{:.0} to {:.0} %", interval.low * 100.0, interval.high * 100.0)
 }
 
@@ -64,7 +67,7 @@ pub(super) fn votes(verdict: &Verdict, names: &Names) -> Option<String> {
     judges.extend(verdict.missing_judges.iter().map(|seat| seat.id));
     judges.sort();
     judges.dedup();
-    if judges.is_empty() || answers.is_empty() {
+    if judges.is_empty() || answers.is_empty() || verdict.pairs.is_some() {
         return None;
     }
     let mut text = String::from(
@@ -102,6 +105,9 @@ fn cell(vote: &ResultVote) -> String {
 }
 
 pub(super) fn agreement(verdict: &Verdict) -> Option<String> {
+    if verdict.pairs.is_some() {
+        return Some(format!("## Length\n\n{}", length(verdict)));
+    }
     let agreement = &verdict.agreement;
     let (votes, answers) = (agreement.votes, agreement.answers);
     let of = format!("N = {} on {}", plural(votes, "vote"), plural(answers, "answer"));
@@ -141,7 +147,7 @@ fn length(verdict: &Verdict) -> String {
     }
 }
 
-fn plural(count: u32, noun: &str) -> String {
+pub(super) fn plural(count: u32, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -244,7 +250,7 @@ pub(super) fn missing(verdict: &Verdict, names: &Names, context: &Context) -> Op
 }
 
 /// `text` with what stands between backticks kept as code, and everything else escaped.
-fn inline_commands(text: &str) -> String {
+pub(super) fn inline_commands(text: &str) -> String {
     let mut out = String::new();
     for (index, part) in text.split('`').enumerate() {
         if index % 2 == 1 {
@@ -272,6 +278,9 @@ pub(super) fn conditions(verdict: &Verdict, context: &Context) -> Option<String>
         Recuse::Vendor => "; nor one of its own vendor (`--recuse vendor`)",
     };
     let panel = &verdict.panel;
+    if let Some(imported) = &verdict.imported {
+        return Some(super::pairs::imported(imported, verdict, context));
+    }
     let mut lines = vec![
         format!(
             "- Panel: {} of {} complete, {} of {} complete",

@@ -49,6 +49,7 @@ pub(super) fn round(lines: &[&str]) -> Votes {
         panel: Panel { slots: answers as u32, judges: judges.len() as u32 },
         candidates,
         judges,
+        imported: None,
     }
 }
 
@@ -88,6 +89,7 @@ fn judge(judge: SlotId, line: &str) -> JudgeVotes {
             .map(|(answer, _)| Missing { answer: *answer, reason })
             .collect(),
         notes: Vec::new(),
+        pairs: Vec::new(),
         repair: None,
         second_pass: None,
     }

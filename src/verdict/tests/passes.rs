@@ -63,7 +63,7 @@ fn of_two_equal_votes_the_confidence_is_the_mean_rounded_down_and_both_places_ar
         votes.judges[0].second_pass.as_mut().unwrap().votes[0].confidence = second;
         let verdict = tally(votes);
         let vote = &verdict.answers.iter().find(|answer| answer.id == id(1)).unwrap().votes[0];
-        assert_eq!((vote.position, vote.second_position), (1, Some(2)));
+        assert_eq!((vote.position, vote.second_position), (Some(1), Some(2)));
         vote.confidence
     };
     assert_eq!(confidence(&mut votes, Some(8), Some(5)), Some(6));
