@@ -4,7 +4,9 @@ use clap::Parser;
 
 use super::args::{Cli, Command};
 use super::context::Context;
-use super::{completions, config, deep, demo, doctor, init, judge, looks, models, run, sessions, show, warnings};
+use super::{
+    completions, config, deep, demo, doctor, init, judge, looks, models, resume, run, sessions, show, warnings,
+};
 use crate::error::{Error, ExitCode};
 
 /// Runs the program; the result is its exit code.
@@ -54,6 +56,7 @@ fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Error> {
         Command::Run(args) => work()?.block_on(run::run(&args, context)),
         Command::RunAndJudge(args) => work()?.block_on(run::run_and_judge(&args, context)),
         Command::Judge(args) => work()?.block_on(judge::judge(&args, context)),
+        Command::Resume(args) => work()?.block_on(resume::resume(&args, context)),
         Command::Demo(args) => work()?.block_on(demo::demo(&args, context)),
         Command::Status(args) => sessions::status(&args, context),
         Command::List(args) => sessions::list(&args, context),

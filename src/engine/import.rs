@@ -16,7 +16,7 @@ use crate::judging::{
     read_json, read_text,
 };
 use crate::session::slot::{Reason, SlotState};
-use crate::session::{Event, Manifest, PanelFolder, Session, SlotEnd, SlotError, Status};
+use crate::session::{Event, Manifest, NewRound, PanelFolder, Session, SlotEnd, SlotError, Status};
 
 /// What to import.
 #[derive(Debug, Clone)]
@@ -101,9 +101,13 @@ pub(super) fn import_round<R: CryptoRng>(
             sha256: Sha256Hash::of(bytes),
         })
         .collect();
-    let models = judges.iter().map(|judge| from_elsewhere(&judge.name)).collect();
-    let (round, mut folder) =
-        session.open_round(models, services.isolation(), BTreeMap::new(), Timestamp::now(), rng)?;
+    let new = NewRound {
+        judges: judges.iter().map(|judge| from_elsewhere(&judge.name)).collect(),
+        isolation: services.isolation(),
+        prompts: BTreeMap::new(),
+        plan: None,
+    };
+    let (round, mut folder) = session.open_round(new, Timestamp::now(), rng)?;
     show_last(session.panel(), observer);
     observer.enter(&round.folder());
     show_last(&folder, observer);

@@ -1,5 +1,7 @@
 //! The verdict: counted, rendered with the names, written to the round and copied to the session's top.
 
+use std::path::Path;
+
 use jiff::Timestamp;
 
 use super::outcome::Decision;
@@ -7,12 +9,14 @@ use super::record::{record, show_last};
 use super::round::RoundEnd;
 use super::services::Services;
 use crate::config::Target;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::fault::{self, Point};
 use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
+use crate::judging::Votes;
 use crate::runner::Observer;
 use crate::session::slot::SlotState;
-use crate::session::{Event, History, Manifest, Phase, Record, Session, SessionState, Status, Turn};
+use crate::session::{Event, Manifest, Phase, Record, Round, Session, SessionError, SessionState, Status, Turn};
 use crate::verdict::{self, Context, FailedSeat, Names, Seat};
 
 /// A verdict on disk.
@@ -21,7 +25,64 @@ pub(super) struct Published {
     pub(super) text: String,
 }
 
-/// Publishes the verdict of a round whose ballots are on disk, and closes the round.
+/// The round whose verdict is on its record, as its files are; `None` while there is none.
+pub(super) fn voted(session: &Session, round: Round) -> Result<Option<RoundEnd>> {
+    let folder = session.enter_round(round)?;
+    let Some(recorded) = verdict_on_record(folder.records()) else { return Ok(None) };
+    let bytes = check(&folder.layout().votes(), recorded.votes)?;
+    let votes = Votes::from_json(&bytes)?;
+    let votes_hash = Sha256Hash::of(&bytes);
+    Ok(Some(RoundEnd { round, folder, votes, votes_hash, second_pass: None, notes: Vec::new() }))
+}
+
+/// The verdict that was published before, and what it amounts to.
+pub(super) fn published(session: &Session, round: Round) -> Result<Option<Published>> {
+    let Some(end) = voted(session, round)? else { return Ok(None) };
+    let result = verdict::tally(&end.votes);
+    let names = Names { slots: names_of(session.panel().manifest()), judges: names_of(end.folder.manifest()) };
+    let recorded = verdict_on_record(session.panel().records());
+    let text = check(&session.layout().verdict_md(), recorded.map(|recorded| recorded.verdict_md))?;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    Ok(Some(Published { decision: decision_of(&result, &names), text }))
+}
+
+/// The hashes of the newest verdict on a record.
+#[derive(Clone, Copy)]
+struct Recorded {
+    votes: Option<Sha256Hash>,
+    verdict_json: Sha256Hash,
+    verdict_md: Sha256Hash,
+}
+
+fn verdict_on_record(records: &[Record]) -> Option<Recorded> {
+    records.iter().rev().find_map(|record| match record.event {
+        Event::Verdict { votes, verdict_json, verdict_md } => Some(Recorded { votes, verdict_json, verdict_md }),
+        _ => None,
+    })
+}
+
+/// A file's bytes, when they are those that were recorded.
+fn check(path: &Path, recorded: Option<Sha256Hash>) -> Result<Vec<u8>> {
+    let bytes = fs_err::read(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => SessionError::Missing(path.to_owned()),
+        _ => SessionError::Io(error),
+    })?;
+    if recorded.is_some_and(|recorded| recorded != Sha256Hash::of(&bytes)) {
+        return Err(Error::new(ErrorKind::Integrity, format!("`{}` is not what was recorded", path.display()))
+            .hint("it was changed after it was written; `team judge` has the answers judged anew"));
+    }
+    Ok(bytes)
+}
+
+fn decision_of(result: &verdict::Verdict, names: &Names) -> Decision {
+    match result.decision {
+        verdict::Decision::Ranking => Decision::Ranking,
+        verdict::Decision::NoDecision => Decision::NoDecision { why: verdict::summary(result, names) },
+    }
+}
+
+/// Publishes the verdict of a round whose ballots are on disk, and closes the round. What of that is on record already is
+/// taken from there.
 pub(super) fn publish(
     session: &mut Session,
     end: RoundEnd,
@@ -34,14 +95,15 @@ pub(super) fn publish(
     let judges = folder.manifest().clone();
     let panel = session.panel().manifest().clone();
     let names = Names { slots: names_of(&panel), judges: names_of(&judges) };
-    let records = History::read(&session.layout().events())?.records;
-    if was_revealed(&records) {
+    let records = session.panel().records();
+    if was_revealed(records) {
         notes.push("the names were revealed to a person before this verdict; the record says when".to_owned());
     }
+    notes.extend(accepted_drift(records));
     let asked = votes.imported.is_none().then_some((&judges, folder.status()));
     notes.splice(0..0, panel_notes(session.panel().status(), &panel, asked));
-    notes.extend(dropped_settings(&records, "slot"));
-    notes.extend(dropped_settings(&History::read(&folder.layout().events())?.records, "judge"));
+    notes.extend(dropped_settings(records, "slot"));
+    notes.extend(dropped_settings(folder.records(), "judge"));
     let mut failed = failed_seats(session.panel().status(), Seat::Slot, "");
     failed.extend(failed_seats(folder.status(), Seat::Judge, &format!("{}/", round.folder())));
     if let Some(second) = &second_pass {
@@ -55,15 +117,29 @@ pub(super) fn publish(
         isolation: services.isolation(),
         notes,
     };
-    let json = verdict::to_json(&result).map_err(|e| Error::internal(e.to_string()))?;
-    // What a judge wrote is quoted; a secret that it saw must not be.
-    let text = services.open_scrub().text_for(None, &verdict::render(&result, &names, &context));
-
-    fs::replace(&folder.layout().verdict_json(), &json)?;
-    fs::replace(&folder.layout().verdict_md(), text.as_bytes())?;
+    let (json, text) = match verdict_on_record(folder.records()) {
+        Some(recorded) => {
+            let json = check(&folder.layout().verdict_json(), Some(recorded.verdict_json))?;
+            let text = check(&folder.layout().verdict_md(), Some(recorded.verdict_md))?;
+            (json, String::from_utf8_lossy(&text).into_owned())
+        }
+        None => {
+            let json = verdict::to_json(&result).map_err(|e| Error::internal(e.to_string()))?;
+            // What a judge wrote is quoted; a secret that it saw must not be.
+            let text = services.open_scrub().text_for(None, &verdict::render(&result, &names, &context));
+            fs::replace(&folder.layout().verdict_json(), &json)?;
+            fault::reach(Point::VerdictJson);
+            fs::replace(&folder.layout().verdict_md(), text.as_bytes())?;
+            fault::reach(Point::VerdictText);
+            let (verdict_json, verdict_md) = (Sha256Hash::of(&json), Sha256Hash::of(text.as_bytes()));
+            record(&mut folder, Event::Verdict { votes: Some(votes_hash), verdict_json, verdict_md }, observer)?;
+            folder.settle()?;
+            fault::reach(Point::VerdictRecorded);
+            (json, text)
+        }
+    };
     let verdict_json = Sha256Hash::of(&json);
     let verdict_md = Sha256Hash::of(text.as_bytes());
-    record(&mut folder, Event::Verdict { votes: Some(votes_hash), verdict_json, verdict_md }, observer)?;
     let round_status = folder.status().clone();
     let last = session.close_round(round, folder, SessionState::Completed, Timestamp::now())?;
     observer.event(&last, &round_status);
@@ -71,16 +147,24 @@ pub(super) fn publish(
     observer.enter(".");
     show_last(session.panel(), observer);
     fs::replace(&session.layout().verdict_json(), &json)?;
+    fault::reach(Point::VerdictJsonCopied);
     fs::replace(&session.layout().verdict_md(), text.as_bytes())?;
+    fault::reach(Point::VerdictTextCopied);
     session.name_models();
     record(session.panel_mut(), Event::PhaseStarted { phase: Phase::Verdict }, observer)?;
     record(session.panel_mut(), Event::Verdict { votes: None, verdict_json, verdict_md }, observer)?;
     session.panel_mut().settle()?;
-    let decision = match result.decision {
-        verdict::Decision::Ranking => Decision::Ranking,
-        verdict::Decision::NoDecision => Decision::NoDecision { why: verdict::summary(&result, &names) },
-    };
-    Ok(Published { decision, text })
+    fault::reach(Point::SessionVerdict);
+    Ok(Published { decision: decision_of(&result, &names), text })
+}
+
+/// What was not as before when the session was resumed.
+fn accepted_drift(records: &[Record]) -> impl Iterator<Item = String> {
+    let drift = records.iter().filter_map(|record| match &record.event {
+        Event::Reopened { drift, .. } if !drift.is_empty() => Some(drift.join("; ")),
+        _ => None,
+    });
+    drift.map(|drift| format!("the session was resumed although not all was as before: {drift}"))
 }
 
 fn names_of(manifest: &Manifest) -> std::collections::BTreeMap<SlotId, String> {
