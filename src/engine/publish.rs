@@ -27,6 +27,9 @@ pub(super) struct Published {
 
 /// The round whose verdict is on its record, as its files are; `None` while there is none.
 pub(super) fn voted(session: &Session, round: Round) -> Result<Option<RoundEnd>> {
+    if !session.is_made(round)? {
+        return Ok(None);
+    }
     let folder = session.enter_round(round)?;
     let Some(recorded) = verdict_on_record(folder.records()) else { return Ok(None) };
     let bytes = check(&folder.layout().votes(), recorded.votes)?;
@@ -35,15 +38,28 @@ pub(super) fn voted(session: &Session, round: Round) -> Result<Option<RoundEnd>>
     Ok(Some(RoundEnd { round, folder, votes, votes_hash, second_pass: None, notes: Vec::new() }))
 }
 
-/// The verdict that was published before, and what it amounts to.
-pub(super) fn published(session: &Session, round: Round) -> Result<Option<Published>> {
-    let Some(end) = voted(session, round)? else { return Ok(None) };
-    let result = verdict::tally(&end.votes);
-    let names = Names { slots: names_of(session.panel().manifest()), judges: names_of(end.folder.manifest()) };
-    let recorded = verdict_on_record(session.panel().records());
-    let text = check(&session.layout().verdict_md(), recorded.map(|recorded| recorded.verdict_md))?;
-    let text = String::from_utf8_lossy(&text).into_owned();
-    Ok(Some(Published { decision: decision_of(&result, &names), text }))
+/// The verdict that stands: the newest that was published, and what it amounts to. `None` where there is none, or an
+/// answer has come after it.
+pub(super) fn published(session: &Session) -> Result<Option<Published>> {
+    let records = session.panel().records();
+    let Some(recorded) = verdict_on_record(records) else { return Ok(None) };
+    let since = records.iter().rev().take_while(|record| !matches!(record.event, Event::Verdict { .. }));
+    let completes = |event: &Event| matches!(event, Event::SlotEnded { end, .. } if end.state == SlotState::Completed);
+    if since.into_iter().any(|record| completes(&record.event)) {
+        return Ok(None);
+    }
+    for round in session.layout().rounds().into_iter().rev() {
+        let Some(end) = voted(session, round)? else { continue };
+        if verdict_on_record(end.folder.records()).is_none_or(|own| own.verdict_json != recorded.verdict_json) {
+            continue;
+        }
+        let result = verdict::tally(&end.votes);
+        let names = Names { slots: names_of(session.panel().manifest()), judges: names_of(end.folder.manifest()) };
+        let text = check(&session.layout().verdict_md(), Some(recorded.verdict_md))?;
+        let text = String::from_utf8_lossy(&text).into_owned();
+        return Ok(Some(Published { decision: decision_of(&result, &names), text }));
+    }
+    Ok(None)
 }
 
 /// The hashes of the newest verdict on a record.

@@ -8,10 +8,9 @@ use rand::CryptoRng;
 use super::judge::JudgeRequest;
 use super::outcome::{Decision, Outcome};
 use super::plan::{RoundPlan, RunPlan, Terms};
-use super::publish::published;
 use super::record::show_since;
 use super::round::{Opened, prompt_hashes};
-use super::run::{Context, Work, abandon, go_on};
+use super::run::{Context, Work, abandon, go_on, stands};
 use crate::config::ResolvedModel;
 use crate::error::{Error, Result};
 use crate::ids::{Sha256Hash, SlotId};
@@ -103,6 +102,13 @@ impl Resumption {
 
         let newest = session.newest_round()?.map(|stand| Ok::<_, Error>((stand, session.enter_round(stand.round)?)));
         let newest = newest.transpose()?;
+        // Whom a `judge` was to ask that died before its round was made, nobody knows.
+        let judged_again = match &newest {
+            Some((stand, _)) => stand.judged_again,
+            None => {
+                panel.records().iter().any(|record| matches!(record.event, Event::Reopened { why: Why::Judge, .. }))
+            }
+        };
         let round_plan = match &newest {
             Some((_, folder)) => RoundPlan::read(folder.records())?,
             None => None,
@@ -120,6 +126,7 @@ impl Resumption {
             }
             // Ballots from elsewhere that were not counted have to be given again.
             (Some((stand, _)), None) if !stand.published => None,
+            (None, _) if judged_again => None,
             _ => {
                 let named = || manifest.judges.clone().unwrap_or_default();
                 plan.judging.as_ref().map(|judging| judging.request(named)).transpose()?
@@ -151,7 +158,6 @@ impl Resumption {
             Some(_) if can_be_judged && (!verdict_stands || !slots.is_empty()) => Judging::Left,
             _ => Judging::Nothing,
         };
-        let votes_not_begun = abandoned.is_some() || was_to_be_judged(panel.records());
         let opened = newest.as_ref().filter(|_| judge.is_some() && round_plan.is_some());
         let opened = opened.map(|(stand, _)| Opened { round: stand.round, failed: options.failed });
         let mut asked = Vec::new();
@@ -177,7 +183,7 @@ impl Resumption {
             asked,
             is_sealed: session.is_sealed(),
             state: panel.status().state,
-            votes_not_begun,
+            votes_not_begun: abandoned.is_some() || judged_again,
             abandoned,
         })
     }
@@ -259,13 +265,7 @@ pub fn finished(mut session: Session, resumption: &Resumption) -> Result<Outcome
     };
     let mut verdict = None;
     session.finish_phase(Phase::Run);
-    if let Some(stand) = session.newest_round()?
-        && stand.published
-        && let Some(before) = published(&session, stand.round)?
-    {
-        session.finish_phase(Phase::Judge);
-        session.finish_phase(Phase::Verdict);
-        session.name_models();
+    if let Some(before) = stands(&mut session)? {
         decision = before.decision;
         verdict = Some(before.text);
     } else if resumption.work.judge.is_some() && matches!(decision, Decision::Answers { .. }) {
@@ -317,11 +317,4 @@ fn drifted_prompts(records: &[Record], judge: &JudgeRequest) -> Vec<String> {
     let names = prompts.keys().chain(now.keys().filter(|name| !prompts.contains_key(*name)));
     let changed = names.filter(|name| prompts.get(*name) != now.get(*name));
     changed.map(|name| format!("the prompt text `{name}` was changed")).collect()
-}
-
-/// Whether the session was reopened for votes after its newest round.
-fn was_to_be_judged(records: &[Record]) -> bool {
-    let begun =
-        |record: &&Record| matches!(record.event, Event::RoundOpened { .. } | Event::Reopened { why: Why::Judge, .. });
-    records.iter().rev().find(begun).is_some_and(|record| matches!(record.event, Event::Reopened { .. }))
 }

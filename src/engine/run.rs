@@ -135,6 +135,12 @@ pub(super) async fn go_on<R: CryptoRng>(
             }
             Err(error) => problem = Some(error),
         }
+    } else if work.judge.is_none()
+        && problem.is_none()
+        && let Some(before) = stands(&mut session)?
+    {
+        decision = before.decision;
+        verdict = Some(before.text);
     } else if let (Some(_), Decision::Answers { .. }) = (&work.judge, &decision) {
         decision = Decision::NoDecision { why: "the answers were not judged".to_owned() };
     }
@@ -150,16 +156,13 @@ async fn judged<R: CryptoRng>(
 ) -> Result<Published> {
     let RoundContext { services, terms, control, observer, rng } = context;
     let mut opened = None;
-    if let Some(RoundStand { round, published: is_published, is_outdated }) = session.newest_round()?
+    if let Some(RoundStand { round, published: is_published, is_outdated, .. }) = session.newest_round()?
         && work.opened.is_some_and(|opened| opened.round == round)
     {
         if is_outdated {
             // Answers have come that its judges were not shown.
             abandon(session, round)?;
-        } else if is_published && let Some(before) = published(session, round)? {
-            session.finish_phase(Phase::Judge);
-            session.finish_phase(Phase::Verdict);
-            session.name_models();
+        } else if is_published && let Some(before) = stands(session)? {
             return Ok(before);
         } else if let Some(end) = voted(session, round)? {
             session.finish_phase(Phase::Judge);
@@ -172,6 +175,17 @@ async fn judged<R: CryptoRng>(
     }
     let round = RoundContext { services, terms, control, observer, rng };
     judge_session(session, &Ballots::Asked { request: judge, opened }, round, &work.notes).await
+}
+
+/// The verdict that was published before and still stands.
+pub(super) fn stands(session: &mut Session) -> Result<Option<Published>> {
+    let before = published(session)?;
+    if before.is_some() {
+        session.finish_phase(Phase::Judge);
+        session.finish_phase(Phase::Verdict);
+        session.name_models();
+    }
+    Ok(before)
 }
 
 /// Ends a round that nobody goes on with.

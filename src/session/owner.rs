@@ -271,10 +271,20 @@ impl Session {
         PanelFolder::open(self.layout.round(round), &self.meta.session_id)
     }
 
-    /// The newest round that is on record and can be gone on with; `None` where there is none.
+    /// Whether somebody was or could be asked in `round`.
+    pub fn is_made(&self, round: Round) -> Result<bool, SessionError> {
+        has_record(&self.layout.round(round))
+    }
+
+    /// The newest round in which somebody could be asked; `None` where there is none.
     pub fn newest_round(&self) -> Result<Option<RoundStand>, SessionError> {
-        let Some(stand) = RoundStand::newest(self.panel.records()) else { return Ok(None) };
-        Ok(has_record(&self.layout.round(stand.round))?.then_some(stand))
+        let mut made = Vec::new();
+        for round in self.layout.rounds() {
+            if self.is_made(round)? {
+                made.push(round);
+            }
+        }
+        Ok(RoundStand::newest(self.panel.records(), |round| made.contains(&round)))
     }
 
     /// Closes a round and ties its record to the session's; gives back the round's last line.

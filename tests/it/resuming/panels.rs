@@ -130,7 +130,7 @@ fn an_answer_that_the_disk_refused_is_asked_for_again_when_there_is_room() {
 fn an_answer_that_is_missing_changed_or_planted_stops_the_resume_before_anybody_is_asked() {
     for fault in ["missing", "changed", "planted"] {
         let env = world();
-        die(&env, "slot-end-settled:2", &["run", "--jobs", "1", "which?"]);
+        die(&env, "slot-end-settled", &["run", "--jobs", "1", "which?"]);
         let session = env.session();
         let done = session.slots().into_iter().find(|id| session.slot(id)["state"] == "COMPLETED").unwrap();
         let open = session.slots().into_iter().find(|id| session.slot(id)["state"] == "PENDING");

@@ -21,8 +21,11 @@ pub(super) fn world_voting(rules: &[&str]) -> TestEnv {
     let config = PANEL.iter().fold(TeamToml::new().panel(&PANEL), |config, name| {
         let note = format!("note {}", env.path(&format!("{name}.calls")).display());
         let answer = if *name == "kiwi" { "answer the best of all" } else { "answer a plain one" };
+        // No two answers are the same.
+        let answer = format!("{answer}, {}", name.len() + usize::from(*name == "pear"));
         let votes: Vec<String> = rules.iter().map(|rule| format!("vote {rule}")).collect();
-        let steps: Vec<&str> = [note.as_str(), answer].into_iter().chain(votes.iter().map(String::as_str)).collect();
+        let steps: Vec<&str> =
+            [note.as_str(), answer.as_str()].into_iter().chain(votes.iter().map(String::as_str)).collect();
         config.agent(name, &steps)
     });
     env.write("team.toml", config.text());
