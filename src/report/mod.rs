@@ -1,15 +1,19 @@
 //! What a person or a program sees while a run goes on: live lines on a terminal, a line per change elsewhere, one
 //! event per line for programs. Reads events and status, decides nothing, and names no model.
 
+mod canvas;
 mod format;
+mod ink;
 mod json;
 mod lines;
 mod live;
+mod picture;
 mod tables;
 
 pub use format::{bytes, seconds, without_controls};
+pub use ink::Ink;
 pub use json::{JsonLines, Written};
-pub use lines::PlainLines;
+pub use lines::{PlainLines, Starts};
 pub use live::LiveLines;
 pub use tables::{list_text, status_text};
 
@@ -23,11 +27,6 @@ pub struct Silent;
 impl Observer for Silent {
     fn event(&mut self, _: &Record, _: &Status) {}
     fn live(&mut self, _: &Status) {}
-}
-
-/// How trouble is told.
-fn warning(text: &str) -> String {
-    format!("warning: {text}")
 }
 
 /// Shows one run in two ways at once.

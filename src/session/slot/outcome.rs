@@ -44,17 +44,34 @@ pub enum Activity {
     },
 }
 
+impl Activity {
+    /// How [`Self::Queued`] is written.
+    pub const QUEUED: &'static str = "queued";
+
+    /// How [`Self::Waiting`] is written.
+    pub const WAITING: &'static str = "waiting";
+
+    /// How [`Self::Retry`] begins when it is written.
+    pub const RETRY: &'static str = "retry ";
+}
+
 impl std::fmt::Display for Activity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Queued => f.write_str("queued"),
-            Self::Waiting => f.write_str("waiting"),
+            Self::Queued => f.write_str(Self::QUEUED),
+            Self::Waiting => f.write_str(Self::WAITING),
             Self::Thinking => f.write_str("thinking"),
             Self::Answering => f.write_str("answering"),
             Self::Tool(name) => write!(f, "tool {name}"),
-            Self::Retry { attempt, of: 0, in_seconds, why } => write!(f, "retry {attempt} in {in_seconds}s ({why})"),
             Self::Retry { attempt, of, in_seconds, why } => {
-                write!(f, "retry {attempt}/{of} in {in_seconds}s ({why})")
+                write!(f, "retry {attempt}")?;
+                if *of > 0 {
+                    write!(f, "/{of}")?;
+                }
+                match in_seconds {
+                    0 => write!(f, " now ({why})"),
+                    wait => write!(f, " in {wait}s ({why})"),
+                }
             }
         }
     }
