@@ -4,7 +4,9 @@ use clap::Parser;
 
 use super::args::{Cli, Command};
 use super::context::Context;
-use super::{completions, config, deep, demo, doctor, init, judge, looks, models, run, sessions, show, warnings};
+use super::{
+    completions, config, deep, demo, doctor, init, judge, looks, models, run, schema, sessions, show, warnings, watch,
+};
 use crate::error::{Error, ExitCode};
 
 /// Runs the program; the result is its exit code.
@@ -40,6 +42,7 @@ pub fn main() -> std::process::ExitCode {
 fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Error> {
     match command {
         Command::Config => config::config(context),
+        Command::Schema(args) => schema::schema(&args, context),
         Command::Completions(args) => completions::completions(context, &args),
         Command::Models => runtime()?.block_on(models::models(context, Some(&|| looks::local(context)))),
         Command::Init(args) => runtime()?.block_on(init::init(context, &args, Some(&|| looks::local(context)))),
@@ -55,6 +58,7 @@ fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Error> {
         Command::RunAndJudge(args) => work()?.block_on(run::run_and_judge(&args, context)),
         Command::Judge(args) => work()?.block_on(judge::judge(&args, context)),
         Command::Demo(args) => work()?.block_on(demo::demo(&args, context)),
+        Command::Status(args) if args.watch => runtime()?.block_on(watch::watch(&args, context)),
         Command::Status(args) => sessions::status(&args, context),
         Command::List(args) => sessions::list(&args, context),
         Command::Cancel(args) => sessions::cancel(&args, context),

@@ -151,8 +151,8 @@ pub(super) fn seconds_between(from: Timestamp, to: Timestamp) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::{Event, Live, Record, SlotEnd, SlotError};
     use crate::session::slot::Reason;
+    use crate::session::{Event, Live, Record, SlotEnd, SlotError};
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(second).unwrap()
@@ -226,7 +226,7 @@ mod tests {
         insta::assert_snapshot!(text(&status, 60, 7), @r"
         001  1.2 KB  1m05s  answering
         002  1.2 KB  1m05s  retry 1/2 in 5s (HTTP 429)
-        003  1.2 KB  1m05s  tool 検索検索検索検索�[2J x, quiet …
+        003  1.2 KB  1m05s  tool 検索検索検索検索�[2J x, quiet 2m0…
         004       -      -  waiting, 1 of 117
             .. and 116 more
         0 of 120 slots done, 3 running, 117 waiting, 1m07s

@@ -115,7 +115,11 @@ mod tests {
         cell.set_activity(&retry(2), || after(60_000));
         assert_eq!(cell.read(after(61_000)).activity, "retry 2/2 in 4s (HTTP 429)");
         cell.set_activity(&retry(2), || after(62_000));
-        assert_eq!(cell.read(after(62_000)).activity, "retry 2/2 in 5s (HTTP 429)", "the same news again is a new wait");
+        assert_eq!(
+            cell.read(after(62_000)).activity,
+            "retry 2/2 in 5s (HTTP 429)",
+            "the same news again is a new wait"
+        );
         cell.set_activity(&Activity::Waiting, || after(67_000));
         assert_eq!(cell.read(after(67_000)).activity, "waiting");
     }

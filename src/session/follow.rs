@@ -168,7 +168,8 @@ mod tests {
         let mut follower = Follower::new(session.layout().clone(), session.id().to_owned());
         let mut file = fs::OpenOptions::new().append(true).open(session.layout().events()).unwrap();
         let head = session.panel().head().unwrap();
-        let line = format!("{{\"seq\":2,\"prev\":\"{head}\",\"at\":\"2026-01-01T00:00:00Z\",\"event\":\"revealed\"}}\n");
+        let line =
+            format!("{{\"seq\":2,\"prev\":\"{head}\",\"at\":\"2026-01-01T00:00:00Z\",\"event\":\"revealed\"}}\n");
         let (start, end) = line.split_at(30);
         file.write_all(start.as_bytes()).unwrap();
         assert_eq!(names(&mut follower), ["created"]);

@@ -87,7 +87,7 @@ fn ctrl_c_reaches_the_program_alone_which_stops_its_slots_in_order() {
 
 #[test]
 fn live_lines_fit_the_terminal_follow_its_size_and_leave_only_what_stays() {
-    for (columns, rows) in [(80, 24), (40, 12)] {
+    for (columns, rows) in [(200, 50), (80, 24), (40, 12)] {
         let env = TestEnv::new();
         let go = format!("wait-for {}", env.path("go").display());
         let steps = ["print a line that is there", &go, "print more"];
@@ -95,16 +95,17 @@ fn live_lines_fit_the_terminal_follow_its_size_and_leave_only_what_stays() {
         let mut terminal = env.terminal(columns, rows);
         terminal.press("clear; team run 'which?' > path\n");
         let all_answer = |lines: &[String]| lines.iter().filter(|line| line.contains("answering")).count() == 5;
-        let summaries = |lines: &[String]| lines.iter().filter(|line| line.contains("slots done")).count();
+        let summaries = |lines: &[String]| lines.iter().filter(|line| line.contains(" done, 5 running")).count();
         let drawn = || wait_until("five live lines", || Some(terminal.lines()).filter(|lines| all_answer(lines)));
         let lines = drawn();
         assert_eq!(summaries(&lines), 1, "{lines:#?}");
-        assert_eq!(lines.last().unwrap(), "0 of 5 slots done, 5 running");
-        for size in [(36, 12), (columns, rows)] {
+        assert!(lines.last().unwrap().starts_with("0 of 5 slots done, 5 running, "), "{lines:#?}");
+        for size in [(36, 12), (200, 20), (columns, rows)] {
             terminal.resize(size.0, size.1);
             // Two seconds on, every line has been drawn many times in the new size.
             let seconds = |lines: &[String]| {
-                lines.iter().find_map(|line| line.trim_end().strip_suffix('s')?.rsplit(' ').next()?.parse::<u32>().ok())
+                let last = lines.last()?.rsplit(' ').next()?;
+                last.strip_suffix('s')?.parse::<u32>().ok()
             };
             let before = seconds(&terminal.lines()).unwrap_or(0);
             let lines = wait_until("newer lines", || {
@@ -112,13 +113,61 @@ fn live_lines_fit_the_terminal_follow_its_size_and_leave_only_what_stays() {
                 (all_answer(&lines) && seconds(&lines) > Some(before + 1)).then_some(lines)
             });
             assert_eq!(summaries(&lines), 1, "{size:?}: {lines:#?}");
+            assert_eq!(lines.iter().filter(|line| line.contains("answering")).count(), 5, "{size:?}: {lines:#?}");
         }
         env.write("go", "");
         let (code, lines) = terminal.leave();
-        let live = ["answering", "running", "starting"];
+        let live = ["answering", "running", "starting", "no output"];
         assert!(!lines.iter().any(|line| live.iter().any(|word| line.contains(word))), "{lines:#?}");
         assert_eq!(lines.iter().filter(|line| line.contains("COMPLETED")).count(), 5, "{lines:#?}");
         assert!(!lines.iter().any(|line| line.contains("zebra")), "nobody is named: {lines:#?}");
         assert_eq!(code, 0, "{lines:#?}");
     }
+}
+
+#[test]
+fn more_slots_than_rows_show_those_at_work_and_count_the_others() {
+    let env = TestEnv::new();
+    let go = format!("wait-for {}", env.path("go").display());
+    env.write("team.toml", TeamToml::new().agent("zebra", &[&go, "print done"]).panel(&["zebra"; 30]).text());
+    let mut terminal = env.terminal(40, 9);
+    terminal.press("clear; team run --jobs 3 'which?' > path\n");
+    terminal.wait_for("0/30 done, 3 running, 27 waiting");
+    let lines = terminal.lines();
+    let numbers =
+        |words: &str| lines.iter().filter(|line| line.contains(words)).map(|line| &line[..2]).collect::<Vec<_>>();
+    assert_eq!(numbers("no output yet"), ["01", "02", "03"], "{lines:#?}");
+    assert_eq!(numbers("-  waiting, "), ["04", "05", "06"], "{lines:#?}");
+    assert!(lines.iter().any(|line| line.ends_with("waiting, 3 of 27")), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.trim() == ".. and 24 more"), "{lines:#?}");
+    assert!(lines.len() < 9 && lines.iter().all(|line| line.chars().count() < 40), "{lines:#?}");
+    env.write("go", "");
+    let (code, lines) = terminal.leave();
+    assert_eq!(code, 0, "{lines:#?}");
+    assert!(!lines.iter().any(|line| line.contains("waiting") || line.contains("more")), "{lines:#?}");
+}
+
+#[test]
+fn colours_are_for_terminals_that_want_them() {
+    for (variable, expected) in [("A=1", true), ("NO_COLOR=1", false)] {
+        let env = TestEnv::with(&TeamToml::new().agent("zebra", &["exit 3"]).panel(&["zebra"]));
+        let mut terminal = env.terminal(100, 20);
+        terminal.press(&format!("clear; {variable} team run 'which?'\n"));
+        terminal.wait_for("FAILED");
+        assert_eq!(terminal.has_colours(), expected, "{variable}: {:#?}", terminal.lines());
+        assert_eq!(terminal.leave().0, 4);
+    }
+}
+
+#[test]
+fn where_nothing_can_be_drawn_over_there_are_plain_lines() {
+    let env = TestEnv::with(&TeamToml::new().agent("zebra", &["print done"]).panel(&["zebra"]));
+    let mut terminal = env.terminal(100, 20);
+    terminal.press("clear; TERM=dumb team run 'which?'\n");
+    let (code, lines) = terminal.leave();
+    assert_eq!(code, 0, "{lines:#?}");
+    assert!(lines.iter().any(|line| line == "01 started"), "{lines:#?}");
+    let piped = env.team(&["run", "which?"]).output().unwrap();
+    let told = String::from_utf8(piped.stderr).unwrap();
+    assert!(told.contains("01 started\n01 COMPLETED") && !told.contains('\u{1b}'), "{told:?}");
 }
