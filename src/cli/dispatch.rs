@@ -8,6 +8,7 @@ use super::{
     completions, config, deep, demo, doctor, init, judge, looks, models, run, schema, sessions, show, warnings, watch,
 };
 use crate::error::{Error, ExitCode};
+use crate::report::Aside;
 
 /// Runs the program; the result is its exit code.
 #[must_use]
@@ -20,10 +21,11 @@ pub fn main() -> std::process::ExitCode {
             return std::process::ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
+    let aside = Aside::default();
     if !cli.global.quiet {
-        warnings::show();
+        warnings::show(aside.clone());
     }
-    let context = match Context::of_this_process(cli.global) {
+    let context = match Context::of_this_process(cli.global, aside) {
         Ok(context) => context,
         Err(error) => {
             super::Printer::new(&super::args::GlobalArgs::default()).error(&error);

@@ -104,7 +104,9 @@ fn observer(context: &Context) -> (Box<dyn Observer>, Option<Written>) {
     let printer = &context.printer;
     let people: Box<dyn Observer> = match (printer.verbosity(), printer.live_messages()) {
         (Verbosity::Quiet, _) => Box::new(Silent),
-        (verbosity, Some(ink)) => Box::new(LiveLines::new(std::io::stderr(), ink, starts(verbosity))),
+        (verbosity, Some(ink)) => {
+            Box::new(LiveLines::new(std::io::stderr(), ink, starts(verbosity), context.aside.clone()))
+        }
         (_, None) => Box::new(PlainLines::new(std::io::stderr(), Instant::now())),
     };
     if !context.global.json {

@@ -71,7 +71,7 @@ fn observer(context: &Context) -> (Box<dyn Observer>, Option<Written>) {
     }
     let people: Box<dyn Observer> = match (printer.verbosity(), printer.live_data()) {
         (Verbosity::Quiet, _) => Box::new(Silent),
-        (verbosity, Some(ink)) => Box::new(LiveLines::new(out(), ink, starts(verbosity))),
+        (verbosity, Some(ink)) => Box::new(LiveLines::new(out(), ink, starts(verbosity), context.aside.clone())),
         (_, None) => Box::new(PlainLines::new(out(), Instant::now())),
     };
     (people, None)

@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use jiff::Timestamp;
 use rustix::termios::tcgetwinsize;
 
+use super::aside::Aside;
 use super::canvas::Canvas;
 use super::ink::Ink;
 use super::lines::{Starts, change, warning};
@@ -20,18 +21,26 @@ pub struct LiveLines<W: Write + AsFd> {
     ink: Ink,
     starts: Starts,
     canvas: Canvas,
+    aside: Aside,
 }
 
 impl<W: Write + AsFd> LiveLines<W> {
-    /// Draws on the terminal `out`; [`Starts::Told`] also leaves a line for each start.
-    pub const fn new(out: W, ink: Ink, starts: Starts) -> Self {
-        Self { out, ink, starts, canvas: Canvas::new(ink) }
+    /// Draws on the terminal `out`; [`Starts::Told`] also leaves a line for each start. What is written to `aside`
+    /// meanwhile stays above the live lines.
+    pub fn new(out: W, ink: Ink, starts: Starts, aside: Aside) -> Self {
+        aside.hold();
+        Self { out, ink, starts, canvas: Canvas::new(ink), aside }
     }
 
     /// Replaces the live lines by `lines`, and puts `lasting` above them, in one write.
     fn draw(&mut self, lasting: Option<&str>, lines: Vec<Line>) {
         let size = self.size();
-        if let Some(frame) = self.canvas.frame(lasting, lines, size) {
+        let aside = self.aside.take();
+        let both = match (aside, lasting) {
+            (Some(aside), Some(lasting)) => Some(format!("{aside}\n{lasting}")),
+            (aside, lasting) => aside.or_else(|| lasting.map(str::to_owned)),
+        };
+        if let Some(frame) = self.canvas.frame(both.as_deref(), lines, size) {
             // Nobody may be looking; the run goes on.
             self.out.write_all(frame.as_bytes()).and_then(|()| self.out.flush()).ok();
         }
@@ -81,5 +90,66 @@ impl<W: Write + AsFd + Send> Observer for LiveLines<W> {
 impl<W: Write + AsFd> Drop for LiveLines<W> {
     fn drop(&mut self) {
         self.draw(None, Vec::new());
+        self.aside.release();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Seek};
+
+    use super::*;
+    use crate::ids::SlotId;
+    use crate::session::slot::Reason;
+    use crate::session::{Event, Phase, SlotEnd, SlotError};
+
+    /// What a terminal of the usual size shows of all that was written to `file`.
+    fn screen(mut file: &std::fs::File) -> String {
+        let mut bytes = String::new();
+        file.rewind().unwrap();
+        file.read_to_string(&mut bytes).unwrap();
+        let mut parser = vt100::Parser::new(24, 80, 0);
+        parser.process(bytes.replace('\n', "\r\n").as_bytes());
+        parser.screen().contents()
+    }
+
+    #[test]
+    fn a_warning_from_elsewhere_and_trouble_stay_above_the_live_lines() {
+        let file = tempfile::tempfile().unwrap();
+        let mut aside = Aside::default();
+        let mut live = LiveLines::new(file.try_clone().unwrap(), Ink::Black, Starts::Silent, aside.clone());
+        let slots: Vec<SlotId> = SlotId::panel(2).collect();
+        let mut status = Status::new("s".to_owned(), &slots, Phase::Run, Timestamp::now());
+        let mut happens = |live: &mut LiveLines<_>, event| {
+            let record = Record { seq: 1, prev: None, at: Timestamp::now(), event };
+            status.apply(&record).unwrap();
+            live.event(&record, &status);
+            status.clone()
+        };
+        happens(&mut live, Event::SlotStarted { slot: slots[0], attempt: 1 });
+        let status = happens(&mut live, Event::SlotStarted { slot: slots[1], attempt: 1 });
+        assert_eq!(screen(&file), "", "starts are drawn together, with the next look");
+        live.live(&status);
+        aside.write_all(b"warning: odd\n").unwrap();
+        live.live(&status);
+        live.trouble("the disk is full");
+        assert_eq!(
+            screen(&file).lines().map(|line| line.split(" done").next().unwrap()).collect::<Vec<_>>(),
+            [
+                "warning: odd",
+                "warning: the disk is full",
+                "01     0 B     0s  starting",
+                "02     0 B     0s  starting",
+                "0 of 2 slots"
+            ]
+        );
+        let end = SlotEnd::without_answer(1, SlotError::new(Reason::Auth, "no"));
+        happens(&mut live, Event::SlotEnded { slot: slots[1], end: Box::new(end) });
+        aside.write_all(b"warning: late\n").unwrap();
+        drop(live);
+        assert_eq!(
+            screen(&file).trim_end(),
+            "warning: odd\nwarning: the disk is full\n02 FAILED in 0s auth: no\nwarning: late"
+        );
     }
 }

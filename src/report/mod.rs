@@ -2,6 +2,7 @@
 //! event per line for programs, and the schemas of all that. Reads events and status, decides nothing, and names no
 //! model.
 
+mod aside;
 mod canvas;
 mod format;
 mod ink;
@@ -13,6 +14,7 @@ mod schema;
 mod tables;
 mod views;
 
+pub use aside::Aside;
 pub use format::{bytes, seconds, without_controls};
 pub use ink::Ink;
 pub use json::{JsonLines, Written};

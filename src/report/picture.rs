@@ -45,28 +45,21 @@ pub(super) fn picture(status: &Status, now: Timestamp, size: Size) -> Vec<Line> 
 
 /// A line for each slot that has not ended. Those at work come first when there is not room for all.
 fn slots(status: &Status, now: Timestamp, room: usize) -> Vec<Line> {
+    let pending = status.count(SlotState::Pending);
+    let open = status.count(SlotState::Running) + pending;
     let at_work = in_state(status, SlotState::Running).map(|(id, entry)| (*id, working(*id, entry, now)));
     let waiting = in_state(status, SlotState::Pending);
-    let all = status.count(SlotState::Pending);
-    let waiting = waiting.enumerate().map(|(place, (id, _))| (*id, in_line(*id, place + 1, all)));
-    let mut lines: Vec<(SlotId, Line)> = at_work.chain(waiting).collect();
-    let left_out = match lines.len().checked_sub(room) {
-        None | Some(0) => None,
-        // A line that counts the others takes the place of a slot's, where there is more than that one.
-        Some(over) if room > 1 => Some(over + 1),
-        Some(_) => {
-            lines.truncate(room);
-            None
-        }
-    };
-    if let Some(left_out) = left_out {
-        lines.truncate(room - 1);
-        lines.sort_by_key(|(id, _)| *id);
-        let more = Line { text: format!("    .. and {left_out} more"), look: Look::Faint };
-        return lines.into_iter().map(|(_, line)| line).chain([more]).collect();
-    }
+    let in_line = |(place, (id, _)): (usize, (&SlotId, _))| (*id, in_line(*id, place + 1, pending));
+    let waiting = waiting.enumerate().map(in_line);
+    // A line that counts the others takes the place of a slot's, where there is more than that one.
+    let shown = if open > room && room > 1 { room - 1 } else { room };
+    let mut lines: Vec<(SlotId, Line)> = at_work.chain(waiting).take(shown).collect();
     lines.sort_by_key(|(id, _)| *id);
-    lines.into_iter().map(|(_, line)| line).collect()
+    let mut lines: Vec<Line> = lines.into_iter().map(|(_, line)| line).collect();
+    if lines.len() < open && room > 1 {
+        lines.push(Line { text: format!("    .. and {} more", open - lines.len()), look: Look::Faint });
+    }
+    lines
 }
 
 fn in_state(status: &Status, state: SlotState) -> impl Iterator<Item = (&SlotId, &SlotStatus)> {
