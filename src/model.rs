@@ -7,6 +7,10 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+mod agent;
+
+pub use agent::{AgentKind, Setting};
+
 /// One member of a panel, with everything needed to ask it. No secret is in it: keys are named by their variable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -74,18 +78,6 @@ pub enum Target {
         /// Bytes per second; `None` is full speed.
         pace: Option<u64>,
     },
-}
-
-/// A program whose arguments, prompt and output are known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum AgentKind {
-    /// Claude Code.
-    Claude,
-    /// Codex.
-    Codex,
-    /// A command of the user's.
-    Custom,
 }
 
 /// How a prompt reaches a program. Never on its command line.

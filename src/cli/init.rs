@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::args::InitArgs;
 use super::context::Context;
 use super::inventory::{self, Inventory, LocalModel};
-use crate::config::{Config, Environment, FileSettings, PROJECT_FILE};
+use crate::config::{AgentKind, Config, Environment, FileSettings, PROJECT_FILE};
 use crate::error::{Error, ExitCode};
 use crate::{fs, git};
 
@@ -114,11 +114,13 @@ fn asked(context: &Context, line: &str) -> Result<bool, Error> {
 
 /// The text of the file.
 fn contents(inventory: &Inventory) -> String {
-    let mut panel: Vec<String> =
-        inventory.agents.iter().filter(|agent| agent.program.is_some()).map(|agent| agent.name.clone()).collect();
-    let by_command: Vec<&str> =
-        inventory.by_command.iter().filter(|agent| agent.program.is_some()).map(|agent| agent.name.as_str()).collect();
-    panel.extend(by_command.iter().map(|name| (*name).to_owned()));
+    // Only what can be asked by its bare name has a place in a panel that is written unasked.
+    let panel: Vec<&str> = inventory
+        .agents
+        .iter()
+        .filter(|agent| agent.program.is_some() && !AgentKind::of_program(&agent.name).needs_model())
+        .map(|agent| agent.name.as_str())
+        .collect();
     let list = panel.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
     let mut text = String::from(
         "# Settings of `team` for this project. `team config` shows what holds and why, `team models` lists names.\n\
@@ -151,13 +153,6 @@ fn contents(inventory: &Inventory) -> String {
          # Aliases: a model with settings of its own.\n\
          # [models.careful]\n# use = \"openai@MODEL\"\n# temperature = 0.2\n# system = \"Think before you answer.\"\n",
     );
-    for name in &by_command {
-        let (arguments, output) = match *name {
-            "gemini" => ("\"--output-format\", \"stream-json\"", "gemini-json"),
-            _ => ("\"run\", \"--format\", \"json\"", "opencode-json"),
-        };
-        text.push_str(&format!("\n[models.{name}]\ncommand = [\"{name}\", {arguments}]\noutput = \"{output}\"\n"));
-    }
     text.push_str(
         "\n# Any server that speaks OpenAI chat completions.\n\
          # [providers.mine]\n# wire = \"openai-chat\"\n# base_url = \"http://127.0.0.1:8080/v1\"\n\
@@ -172,7 +167,13 @@ mod tests {
     use crate::cli::inventory::{Agent, Endpoint};
 
     fn agent(name: &str, found: bool) -> Agent {
-        Agent { name: name.to_owned(), program: found.then(|| name.into()), version: None, problem: None }
+        Agent {
+            name: name.to_owned(),
+            form: name.to_owned(),
+            program: found.then(|| name.into()),
+            version: None,
+            problem: None,
+        }
     }
 
     fn inventory(found: &[&str]) -> Inventory {
@@ -184,7 +185,7 @@ mod tests {
             listening: None,
         };
         let agents = |names: &[&str]| names.iter().map(|name| agent(name, found.contains(name))).collect();
-        Inventory::of(agents(&["claude", "codex"]), agents(&["gemini", "opencode"]), vec![endpoint])
+        Inventory::of(agents(&["claude", "codex", "gemini", "opencode", "llm"]), vec![endpoint])
     }
 
     fn load(text: &str) -> Config {
@@ -196,7 +197,7 @@ mod tests {
     #[test]
     fn what_is_written_loads_and_names_what_was_found() {
         assert_eq!(load(&contents(&inventory(&[]))).settings().panel, Vec::<String>::new());
-        let text = contents(&inventory(&["claude", "gemini", "opencode", "openai"]));
+        let text = contents(&inventory(&["claude", "gemini", "opencode", "llm", "openai"]));
         let config = load(&text);
         assert_eq!(config.settings().panel, ["claude", "gemini", "opencode"]);
         let environment = Environment::default();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::net::TcpStream;
 
-use crate::config::{Config, Environment, LOCAL_MODEL, Models, ProviderEntry};
+use crate::config::{AgentKind, Config, Environment, LOCAL_MODEL, Models, ProviderEntry};
 use crate::slots::agents::{locate, version_of};
 
 /// How long a program may take to say its version.
@@ -35,6 +35,8 @@ pub enum LocalModel {
 pub(super) struct Agent {
     /// Its name.
     pub(super) name: String,
+    /// How it is named, with its model.
+    pub(super) form: String,
     /// Where it is, if it is installed.
     pub(super) program: Option<PathBuf>,
     /// What it says its version is.
@@ -84,8 +86,6 @@ pub(super) struct Inventory {
     version: u32,
     /// Agents that have a name of their own.
     pub(super) agents: Vec<Agent>,
-    /// Further agents that a `[models.x] command` can ask.
-    pub(super) by_command: Vec<Agent>,
     /// The managed local model; `None` where nobody looked.
     pub(super) local: Option<LocalModel>,
     /// Endpoints, ordered by name.
@@ -97,22 +97,16 @@ pub(super) struct Inventory {
 impl Inventory {
     /// What was found, for a test.
     #[cfg(test)]
-    pub(super) fn of(agents: Vec<Agent>, by_command: Vec<Agent>, providers: Vec<Endpoint>) -> Self {
-        Self { version: 1, agents, by_command, local: None, providers, aliases: Vec::new() }
+    pub(super) fn of(agents: Vec<Agent>, providers: Vec<Endpoint>) -> Self {
+        Self { version: 1, agents, local: None, providers, aliases: Vec::new() }
     }
 }
 
 /// Looks for everything at once.
 pub(super) async fn take(config: &Config, environment: &Environment, local: Option<LocalModel>) -> Inventory {
-    let agents = |names: &'static [&'static str]| {
-        futures::future::join_all(names.iter().map(|name| agent(name, name, environment)))
-    };
+    let agents = AgentKind::KNOWN.into_iter().map(|kind| known(kind, environment));
     let providers = config.settings().providers.iter().map(|(name, entry)| endpoint(name, entry, environment));
-    let (named, by_command, providers) = futures::join!(
-        agents(&["claude", "codex"]),
-        agents(&["gemini", "opencode"]),
-        futures::future::join_all(providers)
-    );
+    let (agents, providers) = futures::join!(futures::future::join_all(agents), futures::future::join_all(providers));
     let models = Models::new(config, environment);
     let aliases = config.settings().models.iter().map(|(name, entry)| Alias {
         name: name.clone(),
@@ -123,11 +117,16 @@ pub(super) async fn take(config: &Config, environment: &Environment, local: Opti
         },
         problem: models.resolve(name).err().map(|error| error.to_string()),
     });
-    Inventory { version: 1, agents: named, by_command, local, providers, aliases: aliases.collect() }
+    Inventory { version: 1, agents, local, providers, aliases: aliases.collect() }
+}
+
+async fn known(kind: AgentKind, environment: &Environment) -> Agent {
+    let program = kind.program().unwrap_or_default();
+    Agent { form: kind.form().to_owned(), ..agent(program, environment).await }
 }
 
 /// Looks for `program` and asks its version.
-pub(super) async fn agent(name: &str, program: &str, environment: &Environment) -> Agent {
+pub(super) async fn agent(program: &str, environment: &Environment) -> Agent {
     let found = locate(program, environment);
     let (version, problem) = match &found {
         None => (None, None),
@@ -136,7 +135,7 @@ pub(super) async fn agent(name: &str, program: &str, environment: &Environment) 
             Err(error) => (None, Some(error.to_string())),
         },
     };
-    Agent { name: name.to_owned(), program: found, version, problem }
+    Agent { name: program.to_owned(), form: program.to_owned(), program: found, version, problem }
 }
 
 /// Looks at an endpoint without asking it for anything.

@@ -19,7 +19,7 @@ pub(super) async fn models(context: &Context, local: Option<&dyn Fn() -> LocalMo
 fn text(inventory: &Inventory) -> String {
     let mut rows: Vec<(String, String)> = Vec::new();
     for agent in &inventory.agents {
-        rows.push((format!("{}[:MODEL]", agent.name), agent_text(agent)));
+        rows.push((agent.form.clone(), agent_text(agent)));
         if agent.name == "claude" {
             rows.push(("internal".to_owned(), "the same as claude".to_owned()));
         }
@@ -40,12 +40,6 @@ fn text(inventory: &Inventory) -> String {
             Some(problem) => format!("alias of {}, which cannot be asked: {problem}", alias.stands_for),
         };
         rows.push((alias.name.clone(), text));
-    }
-    for agent in inventory.by_command.iter().filter(|agent| agent.program.is_some()) {
-        let text = format!("{}; to ask it, write a `[models.{}]` with a `command`", agent_text(agent), agent.name);
-        if !inventory.aliases.iter().any(|alias| alias.name == agent.name) {
-            rows.push((format!("({})", agent.name), text));
-        }
     }
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     rows.iter().map(|(name, text)| format!("{name:width$}  {text}\n")).collect()

@@ -3,7 +3,7 @@
 use toml::Table;
 
 use super::file::{FileSettings, ProviderEntry};
-use super::{SelfVote, Wire};
+use super::{AgentKind, SelfVote, Wire};
 
 /// Below the current directory (DESIGN 3).
 pub(super) const SESSIONS_DIR: &str = "ai-docs/sessions";
@@ -45,12 +45,12 @@ const fn known(
     KnownProvider { name, base_url, api_key_env, json_schema }
 }
 
-/// Names of agents that can be asked.
-pub const AGENTS: &[&str] = &["internal", "claude", "codex"];
+/// The name of the host's own model: the same as `claude`.
+pub(super) const INTERNAL: &str = "internal";
 
-/// Whether `name` is an agent that can be asked.
+/// Whether `name` is an agent that can be asked by its bare name.
 pub(super) fn is_agent(name: &str) -> bool {
-    AGENTS.contains(&name)
+    name == INTERNAL || AgentKind::KNOWN.iter().any(|agent| agent.program() == Some(name) && !agent.needs_model())
 }
 
 /// Whether `name` is an endpoint that is known without a file.
@@ -84,35 +84,11 @@ pub(super) fn settings() -> Table {
 
 /// Where a name of a later version is told what works today.
 pub(super) fn later(name: &str) -> Option<String> {
-    let (program, model) = match name.split_once([':', '@']) {
-        Some((program, model)) => (program, Some(model).filter(|model| !model.is_empty())),
-        None => (name, None),
-    };
-    let separator = name[program.len()..].chars().next();
-    let command = |args: &str, output: &str| {
-        format!("today: `[models.{program}]` with `command = [{args}]` and `output = \"{output}\"` in `team.toml`")
-    };
-    let flag = |flag: &str| model.map(|model| format!(", \"{flag}\", \"{model}\"")).unwrap_or_default();
-    match (program, separator) {
-        ("gemini", None | Some(':')) => {
-            Some(command(&format!("\"gemini\", \"--output-format\", \"stream-json\"{}", flag("-m")), "gemini-json"))
-        }
-        ("opencode", None | Some(':')) => {
-            Some(command(&format!("\"opencode\", \"run\", \"--format\", \"json\"{}", flag("-m")), "opencode-json"))
-        }
-        ("claudish", None | Some(':')) => Some(command(
-            &format!(
-                "\"claudish\"{}, \"-y\", \"--stdin\", \"--verbose\", \"--quiet\", \"--output-format\", \"stream-json\"",
-                flag("--model")
-            ),
-            "claude-stream-json",
-        )),
-        ("llm", None | Some(':')) => Some(command(&format!("\"llm\"{}", flag("-m")), "text")),
-        ("anthropic", Some('@')) => {
-            let model = model.unwrap_or("MODEL");
-            Some(format!("today: `claude:{model}`, or `openrouter@anthropic/{model}`"))
-        }
-        ("google", Some('@')) => Some(format!("today: `openrouter@google/{}`", model.unwrap_or("MODEL"))),
+    let (program, model) = name.split_once('@')?;
+    let model = Some(model).filter(|model| !model.is_empty()).unwrap_or("MODEL");
+    match program {
+        "anthropic" => Some(format!("today: `claude:{model}`, or `openrouter@anthropic/{model}`")),
+        "google" => Some(format!("today: `openrouter@google/{model}`")),
         _ => None,
     }
 }

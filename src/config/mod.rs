@@ -31,9 +31,9 @@ mod variables;
 mod variables_layer;
 
 pub use crate::model::{
-    AgentKind, ModelIdentity, ModelSettings, OutputFormat, PromptVia, Provider, ResolvedModel, Target, Wire,
+    AgentKind, ModelIdentity, ModelSettings, OutputFormat, PromptVia, Provider, ResolvedModel, Setting, Target, Wire,
 };
-pub use builtin::{AGENTS, LOCAL_CONTEXT_TOKENS, LOCAL_MODEL, is_known_provider};
+pub use builtin::{LOCAL_CONTEXT_TOKENS, LOCAL_MODEL, is_known_provider};
 pub use duration::{DurationError, Limit, format_duration, parse_duration};
 pub use environment::Environment;
 pub use file::{FileSettings, ModelEntry, Price, ProviderEntry, SelfVote};

@@ -50,22 +50,12 @@ impl ResolvedModel {
                 if let Some(program) = command.first() {
                     words.program(program);
                 }
-                match agent {
-                    AgentKind::Claude => {
-                        words.model.extend(["Anthropic".to_owned(), "Claude Code".to_owned()]);
-                        words.key.extend(
-                            ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"].map(str::to_owned),
-                        );
-                    }
-                    AgentKind::Codex => {
-                        words.model.insert("OpenAI".to_owned());
-                        words.key.extend(["OPENAI_API_KEY", "CODEX_API_KEY"].map(str::to_owned));
-                    }
-                    AgentKind::Custom => {
-                        // A script behind an interpreter (`python3 agent.py`), and what it is told to ask.
-                        for argument in command.iter().skip(1).filter(|argument| !argument.starts_with('-')) {
-                            words.argument(argument);
-                        }
+                words.model.extend(agent.other_names().iter().map(|name| (*name).to_owned()));
+                words.key.extend(agent.key_variables().iter().map(|name| (*name).to_owned()));
+                if *agent == AgentKind::Custom {
+                    // A script behind an interpreter (`python3 agent.py`), and what it is told to ask.
+                    for argument in command.iter().skip(1).filter(|argument| !argument.starts_with('-')) {
+                        words.argument(argument);
                     }
                 }
                 if let Some(model) = model {

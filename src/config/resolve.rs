@@ -11,7 +11,7 @@ use super::nearest::nearest;
 use super::variables::{VariableError, expand};
 use super::{
     AgentKind, Config, Environment, ModelIdentity, ModelSettings, OutputFormat, PromptVia, Provider, ResolvedModel,
-    Target, builtin,
+    Setting, Target, builtin,
 };
 use crate::error::Error;
 
@@ -245,21 +245,24 @@ impl<'a> Models<'a> {
         if let Some(recording) = name.strip_prefix("replay:") {
             return replay(asked, recording, folder);
         }
-        if let Some((provider, model)) = name.split_once('@') {
-            return self.at_provider(asked, provider, model);
-        }
-        let (program, model) = match name.split_once(':') {
+        // The first sign decides: a model of an agent may have an `@` in it, one of an endpoint a `:`.
+        let (program, model) = match name.split_once([':', '@']) {
+            Some((provider, model)) if name[provider.len()..].starts_with('@') => {
+                return self.at_provider(asked, provider, model);
+            }
             Some((program, model)) => (program, Some(model)),
             None => (name, None),
         };
-        let (agent, output) = match (program, model) {
-            ("internal", None) | ("claude", _) => (AgentKind::Claude, OutputFormat::ClaudeStreamJson),
-            ("codex", _) => (AgentKind::Codex, OutputFormat::CodexJson),
-            _ => return Err(self.unknown(name)),
-        };
         // `internal` is the host's own model: claude without a model, and the same identity.
-        let program = if program == "internal" { "claude" } else { program };
-        if model == Some("") {
+        let program = match (program, model) {
+            (builtin::INTERNAL, None) => "claude",
+            _ => program,
+        };
+        let agent = AgentKind::of_program(program);
+        if agent == AgentKind::Custom {
+            return Err(self.unknown(name));
+        }
+        if model == Some("") || (model.is_none() && agent.needs_model()) {
             return Err(ResolveError::Incomplete { name: name.to_owned(), form: format!("{program}:MODEL") });
         }
         let identity = match model {
@@ -274,7 +277,7 @@ impl<'a> Models<'a> {
                 command: vec![program.to_owned()],
                 model: model.map(str::to_owned),
                 prompt: PromptVia::Stdin,
-                output,
+                output: agent.output(),
             },
             settings: ModelSettings::default(),
         })
@@ -323,15 +326,16 @@ impl<'a> Models<'a> {
         let settings = self.config.settings();
         let aliases: Vec<&str> = settings.models.keys().map(String::as_str).collect();
         let providers: Vec<&str> = settings.providers.keys().map(String::as_str).chain(["local"]).collect();
+        let programs: Vec<&str> = AgentKind::KNOWN.iter().filter_map(|agent| agent.program()).collect();
         let meant = match name.split_once('@') {
             // `claude@opus`, `smollm@x`: the right words with the wrong sign, or a slip before the sign.
-            Some((left, right)) if ["claude", "codex"].contains(&left) => Some(format!("{left}:{right}")),
+            Some((left, right)) if programs.contains(&left) => Some(format!("{left}:{right}")),
             Some(("local", _)) => Some(format!("local@{}", builtin::LOCAL_MODEL)),
             Some((left, right)) => nearest(left, providers.iter().copied()).map(|found| format!("{found}@{right}")),
             None => match name.split_once(':') {
                 Some((left, right)) if providers.contains(&left) => Some(format!("{left}@{right}")),
-                Some((left, right)) => nearest(left, ["claude", "codex"]).map(|found| format!("{found}:{right}")),
-                None => nearest(name, aliases.iter().copied().chain(builtin::AGENTS.iter().copied()))
+                Some((left, right)) => nearest(left, programs.iter().copied()).map(|found| format!("{found}:{right}")),
+                None => nearest(name, aliases.iter().copied().chain(programs.clone()).chain([builtin::INTERNAL]))
                     .map(str::to_owned)
                     .or_else(|| (name == builtin::LOCAL_MODEL).then(|| format!("local@{name}"))),
             },
@@ -340,7 +344,9 @@ impl<'a> Models<'a> {
         let remote: Vec<String> =
             providers.iter().filter(|name| **name != "local").map(|name| format!("{name}@MODEL")).collect();
         let exists = format!(
-            "known: {aliases}internal, claude[:MODEL], codex[:MODEL], local@{}, {}, replay:FILE[#FORMAT]",
+            "known: {aliases}{}, {}, local@{}, {}, replay:FILE[#FORMAT]",
+            builtin::INTERNAL,
+            AgentKind::KNOWN.map(AgentKind::form).join(", "),
             builtin::LOCAL_MODEL,
             remote.join(", ")
         );
@@ -441,26 +447,22 @@ fn lay(settings: &mut ModelSettings, entry: &ModelEntry) {
 /// A setting that would be dropped in silence is an error.
 fn check_settings(name: &str, model: &ResolvedModel) -> Result<(), ResolveError> {
     let settings = &model.settings;
-    let sampling = [
-        ("temperature", settings.temperature.is_some()),
-        ("top_p", settings.top_p.is_some()),
-        ("seed", settings.seed.is_some()),
-    ];
-    let asking = [
-        ("max_tokens", settings.max_tokens.is_some()),
-        ("reasoning_effort", settings.reasoning_effort.is_some()),
-        ("system", settings.system.is_some()),
-    ];
-    let env = [("env", !settings.env.is_empty())];
-    let refused: Vec<(&'static str, bool)> = match &model.target {
-        Target::Process { agent: AgentKind::Claude, .. } => sampling.to_vec(),
-        Target::Process { agent: AgentKind::Codex, .. } => sampling.into_iter().chain([asking[0]]).collect(),
-        Target::Process { agent: AgentKind::Custom, .. } => sampling.into_iter().chain(asking).collect(),
-        Target::Http { .. } | Target::Local { .. } => env.to_vec(),
-        Target::Replay { .. } => sampling.into_iter().chain(asking).chain(env).collect(),
+    let given = |setting: Setting| match setting {
+        Setting::Temperature => settings.temperature.is_some(),
+        Setting::TopP => settings.top_p.is_some(),
+        Setting::Seed => settings.seed.is_some(),
+        Setting::MaxTokens => settings.max_tokens.is_some(),
+        Setting::ReasoningEffort => settings.reasoning_effort.is_some(),
+        Setting::System => settings.system.is_some(),
+        Setting::Env => !settings.env.is_empty(),
     };
-    match refused.into_iter().find(|(_, given)| *given) {
-        Some((setting, _)) => Err(ResolveError::NotTaken { name: name.to_owned(), setting }),
+    let takes = |setting: Setting| match &model.target {
+        Target::Process { agent, .. } => agent.takes(setting),
+        Target::Http { .. } | Target::Local { .. } => setting != Setting::Env,
+        Target::Replay { .. } => false,
+    };
+    match Setting::ALL.into_iter().find(|setting| given(*setting) && !takes(*setting)) {
+        Some(setting) => Err(ResolveError::NotTaken { name: name.to_owned(), setting: setting.as_str() }),
         None => Ok(()),
     }
 }

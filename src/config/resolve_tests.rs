@@ -53,6 +53,11 @@ fn every_kind_of_name_resolves() {
         "claude:opus",
         "codex",
         "codex:gpt-5",
+        "gemini",
+        "gemini:pro",
+        "opencode:a/b",
+        "claudish:x@y",
+        "llm:x",
         "local@smollm2",
         "ollama@qwen3:8b",
         "llamacpp@m",
@@ -76,6 +81,11 @@ fn every_kind_of_name_resolves() {
     claude:opus = process/claude/opus | claude opus claude-stream-json
     codex = process/codex | codex - codex-json
     codex:gpt-5 = process/codex/gpt-5 | codex gpt-5 codex-json
+    gemini = process/gemini | gemini - gemini-json
+    gemini:pro = process/gemini/pro | gemini pro gemini-json
+    opencode:a/b = process/opencode/a/b | opencode a/b opencode-json
+    claudish:x@y = process/claudish/x@y | claudish x@y claude-stream-json
+    llm:x = process/llm/x | llm x text
     local@smollm2 = local/smollm2 | smollm2
     ollama@qwen3:8b = http/ollama/qwen3:8b | http://127.0.0.1:11434/v1 qwen3:8b -
     llamacpp@m = http/llamacpp/m | http://127.0.0.1:8080/v1 m -
@@ -113,11 +123,11 @@ fn a_wrong_name_says_what_was_meant_or_what_exists() {
         "smollm2",
         "fsat",
         "internal:opus",
-        "gemini",
-        "gemini:pro",
-        "opencode:a/b",
-        "llm:x",
-        "claudish:y",
+        "llm",
+        "claudish",
+        "gemini:",
+        "gemni:pro",
+        "opencode@a/b",
         "anthropic@z",
         "google@z",
         "zzzzzzzz",
@@ -136,16 +146,16 @@ fn a_wrong_name_says_what_was_meant_or_what_exists() {
     claude: ! `claude:` names no model: write `claude:MODEL` | 
     smollm2 ! unknown model `smollm2` | did you mean `local@smollm2`?
     fsat ! unknown model `fsat` | did you mean `fast`?
-    internal:opus ! unknown model `internal:opus` | known: aliases fast; internal, claude[:MODEL], codex[:MODEL], local@smollm2, deepseek@MODEL, groq@MODEL, llamacpp@MODEL, lmstudio@MODEL, mistral@MODEL, ollama@MODEL, openai@MODEL, openrouter@MODEL, vllm@MODEL, xai@MODEL, replay:FILE[#FORMAT]
-    gemini ! `gemini` cannot be asked by its name in this version | today: `[models.gemini]` with `command = ["gemini", "--output-format", "stream-json"]` and `output = "gemini-json"` in `team.toml`
-    gemini:pro ! `gemini:pro` cannot be asked by its name in this version | today: `[models.gemini]` with `command = ["gemini", "--output-format", "stream-json", "-m", "pro"]` and `output = "gemini-json"` in `team.toml`
-    opencode:a/b ! `opencode:a/b` cannot be asked by its name in this version | today: `[models.opencode]` with `command = ["opencode", "run", "--format", "json", "-m", "a/b"]` and `output = "opencode-json"` in `team.toml`
-    llm:x ! `llm:x` cannot be asked by its name in this version | today: `[models.llm]` with `command = ["llm", "-m", "x"]` and `output = "text"` in `team.toml`
-    claudish:y ! `claudish:y` cannot be asked by its name in this version | today: `[models.claudish]` with `command = ["claudish", "--model", "y", "-y", "--stdin", "--verbose", "--quiet", "--output-format", "stream-json"]` and `output = "claude-stream-json"` in `team.toml`
+    internal:opus ! unknown model `internal:opus` | known: aliases fast; internal, claude[:MODEL], codex[:MODEL], gemini[:MODEL], opencode[:PROVIDER/MODEL], claudish:MODEL, llm:MODEL, local@smollm2, deepseek@MODEL, groq@MODEL, llamacpp@MODEL, lmstudio@MODEL, mistral@MODEL, ollama@MODEL, openai@MODEL, openrouter@MODEL, vllm@MODEL, xai@MODEL, replay:FILE[#FORMAT]
+    llm ! `llm` names no model: write `llm:MODEL` | 
+    claudish ! `claudish` names no model: write `claudish:MODEL` | 
+    gemini: ! `gemini:` names no model: write `gemini:MODEL` | 
+    gemni:pro ! unknown model `gemni:pro` | did you mean `gemini:pro`?
+    opencode@a/b ! unknown model `opencode@a/b` | did you mean `opencode:a/b`?
     anthropic@z ! `anthropic@z` cannot be asked by its name in this version | today: `claude:z`, or `openrouter@anthropic/z`
     google@z ! `google@z` cannot be asked by its name in this version | today: `openrouter@google/z`
-    zzzzzzzz ! unknown model `zzzzzzzz` | known: aliases fast; internal, claude[:MODEL], codex[:MODEL], local@smollm2, deepseek@MODEL, groq@MODEL, llamacpp@MODEL, lmstudio@MODEL, mistral@MODEL, ollama@MODEL, openai@MODEL, openrouter@MODEL, vllm@MODEL, xai@MODEL, replay:FILE[#FORMAT]
-     ! unknown model `` | known: aliases fast; internal, claude[:MODEL], codex[:MODEL], local@smollm2, deepseek@MODEL, groq@MODEL, llamacpp@MODEL, lmstudio@MODEL, mistral@MODEL, ollama@MODEL, openai@MODEL, openrouter@MODEL, vllm@MODEL, xai@MODEL, replay:FILE[#FORMAT]
+    zzzzzzzz ! unknown model `zzzzzzzz` | known: aliases fast; internal, claude[:MODEL], codex[:MODEL], gemini[:MODEL], opencode[:PROVIDER/MODEL], claudish:MODEL, llm:MODEL, local@smollm2, deepseek@MODEL, groq@MODEL, llamacpp@MODEL, lmstudio@MODEL, mistral@MODEL, ollama@MODEL, openai@MODEL, openrouter@MODEL, vllm@MODEL, xai@MODEL, replay:FILE[#FORMAT]
+     ! unknown model `` | known: aliases fast; internal, claude[:MODEL], codex[:MODEL], gemini[:MODEL], opencode[:PROVIDER/MODEL], claudish:MODEL, llm:MODEL, local@smollm2, deepseek@MODEL, groq@MODEL, llamacpp@MODEL, lmstudio@MODEL, mistral@MODEL, ollama@MODEL, openai@MODEL, openrouter@MODEL, vllm@MODEL, xai@MODEL, replay:FILE[#FORMAT]
     "#);
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::config::{AgentKind, Environment, Provider, ResolvedModel, Target, expand, variables_in};
+use crate::config::{Environment, Provider, ResolvedModel, Target, expand, variables_in};
 use crate::error::{Error, Result};
 use crate::isolation::{Mechanism, Probe};
 use crate::runner::process::DESCRIPTORS_PER_PROCESS;
@@ -129,11 +129,7 @@ fn telling_names(model: &ResolvedModel) -> Vec<&str> {
     match &model.target {
         Target::Process { agent, model, .. } => {
             names.extend(model.as_deref());
-            match agent {
-                AgentKind::Claude => names.push("claude"),
-                AgentKind::Codex => names.push("codex"),
-                AgentKind::Custom => {}
-            }
+            names.extend(agent.program());
         }
         Target::Http { provider, model } => names.extend([provider.name.as_str(), model.as_str()]),
         Target::Local { model } => names.push(model),
@@ -175,7 +171,7 @@ fn secrets_of(model: &ResolvedModel, environment: &Environment) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{ModelIdentity, ModelSettings, OutputFormat, PromptVia};
+    use crate::config::{AgentKind, ModelIdentity, ModelSettings, OutputFormat, PromptVia};
 
     fn process(name: &str, agent: AgentKind, command: &[&str]) -> ResolvedModel {
         ResolvedModel {

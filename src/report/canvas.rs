@@ -11,11 +11,12 @@ use super::picture::{Line, Size};
 const BEGIN: &str = "\x1b[?2026h";
 const END: &str = "\x1b[?2026l";
 
-/// Everything from the cursor on is wiped.
-const WIPE: &str = "\x1b[J";
-
 /// The cursor's line is wiped.
 const WIPE_LINE: &str = "\x1b[2K";
+
+/// Everything from the cursor's line on is wiped, and the cursor is where it was. First that line, then all below it:
+/// a terminal that is told to wipe everything from its first row on (tmux) puts all of it into its history before.
+const WIPE: &str = "\x1b[2K\x1b7\x1b[B\x1b[J\x1b8";
 
 /// What is on the screen and can be drawn over. The cursor is at the beginning of the line below it.
 #[derive(Debug)]
@@ -155,6 +156,20 @@ mod tests {
         let frame = canvas.frame(None, lines(&["x", "sum"]), Size { columns: 20, rows: 24 }).unwrap();
         // Three rows of twenty and one.
         assert!(frame.starts_with(&format!("{BEGIN}\r\x1b[4A{WIPE}")), "{frame:?}");
+    }
+
+    #[test]
+    fn a_picture_of_the_whole_screen_is_never_wiped_at_once() {
+        let mut screen = Screen::new(20, 3);
+        screen.draw(None, &["01", "sum"]);
+        for (lasting, lines) in [(None, &["01", "02", "sum"][..]), (Some("lasting"), &["02", "sum"]), (None, &[])] {
+            let frame = screen.draw(lasting, lines).unwrap();
+            let (before, _) = frame.split_once("\x1b[J").unwrap();
+            assert!(before.ends_with("\x1b[B"), "{frame:?}");
+        }
+        assert_eq!(screen.text(), "");
+        screen.parser.screen_mut().set_scrollback(50);
+        assert_eq!(screen.text(), "lasting", "it went up by its own");
     }
 
     #[test]

@@ -281,24 +281,27 @@ fn models_lists_what_is_here_and_never_a_key() {
     let (code, out, err) = run(&["models"]);
     assert_eq!((code, err.as_str()), (0, ""));
     insta::assert_snapshot!(out, @r"
-    claude[:MODEL]        2.1.0 (Claude Code)
-    internal              the same as claude
-    codex[:MODEL]         not installed
-    local@smollm2         not available: it needs Python 3, and `python3` is not to be found (see `TEAM_PYTHON`)
-    deepseek@MODEL        needs DEEPSEEK_API_KEY
-    groq@MODEL            needs GROQ_API_KEY
-    llamacpp@MODEL        nothing listens at http://127.0.0.1:1/v1
-    lmstudio@MODEL        nothing listens at http://127.0.0.1:1/v1
-    mistral@MODEL         needs MISTRAL_API_KEY
-    ollama@MODEL          nothing listens at http://127.0.0.1:1/v1
-    openai@MODEL          OPENAI_API_KEY is set
-    openrouter@MODEL      needs OPENROUTER_API_KEY
-    vllm@MODEL            nothing listens at http://127.0.0.1:1/v1
-    xai@MODEL             needs XAI_API_KEY
-    replay:FILE[#FORMAT]  a recorded answer
-    broken                alias of cluade, which cannot be asked: `[models.broken]`: unknown model `cluade`
-    fast                  alias of openai@m
-    (gemini)              0.61.0; to ask it, write a `[models.gemini]` with a `command`
+    claude[:MODEL]             2.1.0 (Claude Code)
+    internal                   the same as claude
+    codex[:MODEL]              not installed
+    gemini[:MODEL]             0.61.0
+    opencode[:PROVIDER/MODEL]  not installed
+    claudish:MODEL             not installed
+    llm:MODEL                  not installed
+    local@smollm2              not available: it needs Python 3, and `python3` is not to be found (see `TEAM_PYTHON`)
+    deepseek@MODEL             needs DEEPSEEK_API_KEY
+    groq@MODEL                 needs GROQ_API_KEY
+    llamacpp@MODEL             nothing listens at http://127.0.0.1:1/v1
+    lmstudio@MODEL             nothing listens at http://127.0.0.1:1/v1
+    mistral@MODEL              needs MISTRAL_API_KEY
+    ollama@MODEL               nothing listens at http://127.0.0.1:1/v1
+    openai@MODEL               OPENAI_API_KEY is set
+    openrouter@MODEL           needs OPENROUTER_API_KEY
+    vllm@MODEL                 nothing listens at http://127.0.0.1:1/v1
+    xai@MODEL                  needs XAI_API_KEY
+    replay:FILE[#FORMAT]       a recorded answer
+    broken                     alias of cluade, which cannot be asked: `[models.broken]`: unknown model `cluade`
+    fast                       alias of openai@m
     ");
     let (_, out, _) = run(&["models", "--json"]);
     assert!(!out.contains("very-secret"));

@@ -3,16 +3,25 @@
 //! Data enters as a [`ResolvedModel`](crate::config::ResolvedModel) and an [`Environment`](crate::config::Environment),
 //! and leaves as a [`ProcessPlan`]. Nothing is started here, except for `--version` ([`version_of`]), and no file is
 //! written. There is no shell, and a prompt is never an argument. A program inherits an allow-list of variables: what
-//! any program needs and what its own vendor reads, never another vendor's key.
+//! any program needs and what its own vendor reads, never another vendor's key. What is particular to one program is in
+//! the file of its name.
 
-mod arguments;
+mod claude;
+mod claudish;
+mod codex;
+mod gemini;
+mod habits;
 mod inherited;
+mod llm;
 mod locate;
+mod opencode;
 mod plan;
 #[cfg(test)]
 mod plan_tests;
+mod sign_in;
 mod version;
 
 pub use locate::locate;
 pub use plan::{Call, NestedSandbox, PlanError, ProcessPlan, Purpose, Stdin, plan};
+pub use sign_in::{SignIn, sign_in};
 pub use version::{VersionError, version_of};

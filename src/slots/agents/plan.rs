@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::Path;
 
-use super::{arguments, inherited, locate};
+use super::{habits, inherited, locate};
 use crate::config::{
     AgentKind, Environment, OutputFormat, PromptVia, ResolvedModel, Target, VariableError, expand, variables_in,
 };
@@ -100,7 +100,7 @@ pub enum PlanError {
         source: VariableError,
     },
     /// A system prompt too long for a command line.
-    #[error("the system prompt of `{0}` is longer than {limit} bytes", limit = arguments::LONGEST_ARGUMENT)]
+    #[error("the system prompt of `{0}` is longer than {limit} bytes", limit = habits::LONGEST_ARGUMENT)]
     SystemTooLong(String),
 }
 
@@ -111,7 +111,7 @@ pub fn plan(model: &ResolvedModel, call: &Call<'_>) -> Result<ProcessPlan, PlanE
     };
     let (program, arguments) = command.split_first().ok_or_else(|| PlanError::EmptyCommand(model.name.clone()))?;
     let settings = &model.settings;
-    if settings.system.as_ref().is_some_and(|system| system.len() > arguments::LONGEST_ARGUMENT) {
+    if settings.system.as_ref().is_some_and(|system| system.len() > habits::LONGEST_ARGUMENT) {
         return Err(PlanError::SystemTooLong(model.name.clone()));
     }
     let mut argv: Vec<OsString> = vec![match locate(program, call.environment) {
@@ -119,11 +119,7 @@ pub fn plan(model: &ResolvedModel, call: &Call<'_>) -> Result<ProcessPlan, PlanE
         // The start then fails with the system's own reason, for this slot only.
         None => program.into(),
     }];
-    argv.extend(match agent {
-        AgentKind::Claude => arguments::claude(asked.as_deref(), settings, call),
-        AgentKind::Codex => arguments::codex(asked.as_deref(), settings, call),
-        AgentKind::Custom => arguments::custom(arguments, call),
-    });
+    argv.extend(habits::arguments(*agent, arguments, asked.as_deref(), settings, call));
 
     let mut inherited = inherited::inherited(*agent, program, call);
     if let (AgentKind::Claude, Some(limit)) = (agent, settings.max_tokens) {

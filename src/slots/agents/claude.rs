@@ -1,0 +1,108 @@
+//! Claude Code: `claude -p`, with its stream of frames.
+
+use std::ffi::OsString;
+
+use super::habits::{Habits, words};
+use super::{Call, Purpose};
+use crate::config::{Environment, ModelSettings};
+use crate::slots::agents::sign_in::{SignIn, any_variable, has_file};
+
+/// Tools that read files and nothing else.
+const READS: &str = "Read,Grep,Glob";
+
+pub(super) const HABITS: Habits = Habits {
+    reads: &["ANTHROPIC_*", "CLAUDE_*", "DISABLE_*", "API_TIMEOUT_MS", "MAX_THINKING_TOKENS", "IS_SANDBOX"],
+    reads_when: &[
+        ("CLAUDE_CODE_USE_BEDROCK", &["AWS_*"]),
+        (
+            "CLAUDE_CODE_USE_VERTEX",
+            &[
+                "CLOUD_ML_REGION",
+                "VERTEX_REGION_*",
+                "GOOGLE_APPLICATION_CREDENTIALS",
+                "GOOGLE_CLOUD_*",
+                "GCLOUD_PROJECT",
+            ],
+        ),
+    ],
+    never: &[
+        "CLAUDECODE",
+        "CLAUDE_CODE_ENTRYPOINT",
+        "CLAUDE_CODE_SSE_PORT",
+        "CLAUDE_CODE_SESSION_*",
+        "CLAUDE_CODE_REMOTE*",
+        "CLAUDE_CODE_CONTAINER_ID",
+        "CLAUDE_CODE_PARENT_*",
+        "CLAUDE_CODE_EXECPATH",
+        "CLAUDE_CODE_CHILD_SESSION",
+        "CLAUDE_CODE_AGENT*",
+        "CLAUDE_CODE_TASK*",
+        "CLAUDE_CODE_ENVIRONMENT_*",
+        "CLAUDE_CODE_WORKER_*",
+        "CLAUDE_CODE_MESSAGING_*",
+        "CLAUDE_AGENT_SDK_*",
+        "CLAUDE_PROJECT_DIR",
+        "CLAUDE_ENV_FILE",
+        "CLAUDE_PLUGIN_*",
+        "CLAUDE_SESSION_*",
+        "CLAUDE_PID",
+        "CLAUDE_EFFORT",
+        "CLAUDE_JOB_*",
+    ],
+    defaults: &[
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ("DISABLE_AUTOUPDATER", "1"),
+        ("DISABLE_TELEMETRY", "1"),
+        ("DISABLE_ERROR_REPORTING", "1"),
+    ],
+    // Ten by default, about three minutes, even for a wrong key.
+    retries: Some("CLAUDE_CODE_MAX_RETRIES"),
+};
+
+/// The arguments: without questions, and with nothing that writes, runs or goes to the network.
+pub(super) fn arguments(model: Option<&str>, settings: &ModelSettings, call: &Call<'_>) -> Vec<OsString> {
+    let mut arguments = words(&["-p", "--output-format", "stream-json", "--verbose"]);
+    // Transcripts show prompts and answers to whoever looks into HOME.
+    arguments.extend(words(&["--no-session-persistence"]));
+    // A prompt that begins with `/review` is a prompt, not a command or skill of the user's. The program's own `/help`
+    // and the like are taken as commands all the same (2.1.332): such an answer has the model `<synthetic>`.
+    arguments.extend(words(&["--disable-slash-commands"]));
+    // Servers, and the instructions and settings of a repository around the session, would give one seat more to go by
+    // than the prompt, and they execute things.
+    arguments.extend(words(&["--strict-mcp-config", "--setting-sources", "user"]));
+    arguments.extend(match call.purpose {
+        Purpose::Answer => words(&["--tools", READS, "--allowedTools", READS]),
+        Purpose::Judge => words(&["--tools", ""]),
+    });
+    if let Some(model) = model {
+        // In one word: a model called `--something` stays a value.
+        arguments.extend(words(&[&format!("--model={model}")]));
+    }
+    if let Some(effort) = &settings.reasoning_effort {
+        arguments.extend(words(&[&format!("--effort={effort}")]));
+    }
+    if let Some(system) = &settings.system {
+        arguments.extend(words(&[&format!("--append-system-prompt={system}")]));
+    }
+    arguments
+}
+
+/// Whether it is signed in.
+pub(super) fn sign_in(environment: &Environment) -> SignIn {
+    let by_variable = [
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+        "CLAUDE_CODE_USE_BEDROCK",
+        "CLAUDE_CODE_USE_VERTEX",
+    ];
+    let has = |file| has_file(environment, "CLAUDE_CONFIG_DIR", ".claude", file);
+    if any_variable(environment, &by_variable) || has(".credentials.json") {
+        SignIn::Found
+    } else if cfg!(target_os = "macos") || has("settings.json") {
+        // Settings may hold a helper that prints the key; on macOS a sign-in is in the keychain.
+        SignIn::Unknown
+    } else {
+        SignIn::Missing("run `claude` once, or set ANTHROPIC_API_KEY; `--deep` asks it")
+    }
+}

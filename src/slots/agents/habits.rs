@@ -1,0 +1,81 @@
+//! What is particular to a program: what it reads, must not see and is told, and its arguments.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::{Call, claude, claudish, codex, gemini, llm, opencode};
+use crate::config::{AgentKind, ModelSettings};
+
+/// Linux takes 128 KiB for one argument, its final NUL included.
+pub(super) const LONGEST_ARGUMENT: usize = 128 * 1024 - 1024;
+
+/// What one program reads besides, what it must not see, and what it is told.
+pub(super) struct Habits {
+    /// Names, or beginnings of names before a `*`.
+    pub(super) reads: &'static [&'static str],
+    /// Read only when the first variable is set.
+    pub(super) reads_when: &'static [(&'static str, &'static [&'static str])],
+    /// Variables of a session that `team` itself may run in: the program would take itself for a part of it.
+    pub(super) never: &'static [&'static str],
+    /// Set unless the user sets them: no statistics, no updates, nothing but the models asked for.
+    pub(super) defaults: &'static [(&'static str, &'static str)],
+    /// How the number of retries is told; the user's own value wins.
+    pub(super) retries: Option<&'static str>,
+}
+
+/// A command of the user's: nothing but what its `env` declares.
+const UNKNOWN: Habits = Habits { reads: &[], reads_when: &[], never: &[], defaults: &[], retries: None };
+
+/// A known program behind the user's own arguments has its habits too.
+pub(super) fn habits_of(agent: AgentKind, program: &str) -> &'static Habits {
+    let behind = Path::new(program).file_name().and_then(|name| name.to_str()).map(AgentKind::of_program);
+    let agent = if agent == AgentKind::Custom { behind.unwrap_or(agent) } else { agent };
+    match agent {
+        AgentKind::Claude => &claude::HABITS,
+        AgentKind::Codex => &codex::HABITS,
+        AgentKind::Gemini => &gemini::HABITS,
+        AgentKind::Opencode => &opencode::HABITS,
+        AgentKind::Claudish => &claudish::HABITS,
+        AgentKind::Llm => &llm::HABITS,
+        AgentKind::Custom => &UNKNOWN,
+    }
+}
+
+/// The arguments of `agent`; `own` are those of a command of the user's.
+pub(super) fn arguments(
+    agent: AgentKind,
+    own: &[String],
+    model: Option<&str>,
+    settings: &ModelSettings,
+    call: &Call<'_>,
+) -> Vec<OsString> {
+    match agent {
+        AgentKind::Claude => claude::arguments(model, settings, call),
+        AgentKind::Codex => codex::arguments(model, settings, call),
+        AgentKind::Gemini => gemini::arguments(model, settings, call),
+        AgentKind::Opencode => opencode::arguments(model, settings, call),
+        AgentKind::Claudish => claudish::arguments(model, settings, call),
+        AgentKind::Llm => llm::arguments(model, settings, call),
+        AgentKind::Custom => custom(own, call),
+    }
+}
+
+/// The user's own arguments, with the path of the prompt filled in.
+fn custom(arguments: &[String], call: &Call<'_>) -> Vec<OsString> {
+    arguments
+        .iter()
+        .map(|argument| match argument.split_once("{prompt_file}") {
+            Some((before, after)) => {
+                let mut filled = OsString::from(before);
+                filled.push(call.prompt_file);
+                filled.push(after);
+                filled
+            }
+            None => argument.into(),
+        })
+        .collect()
+}
+
+pub(super) fn words(words: &[&str]) -> Vec<OsString> {
+    words.iter().map(Into::into).collect()
+}
