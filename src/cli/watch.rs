@@ -13,7 +13,7 @@ use crate::error::{Error, ExitCode, Result};
 use crate::fs::{LockState, OwnerLock};
 use crate::report::{JsonLines, LiveLines, PlainLines, Silent, Written};
 use crate::runner::{Control, Observer, Outside};
-use crate::session::{Event, Follower, Layout, SessionError, View};
+use crate::session::{Event, Follower, Layout, Meta, SessionError};
 
 /// How often the session is looked at.
 const POLL: Duration = Duration::from_millis(200);
@@ -22,18 +22,18 @@ const POLL: Duration = Duration::from_millis(200);
 /// leaves the run alone.
 pub(super) async fn watch(args: &StatusArgs, context: &Context) -> Result<ExitCode> {
     let layout = find(&args.session, context)?;
-    let view = View::read(layout.clone())?;
-    let json = context.global.json;
-    if view.owner.is_none() && !json {
+    if !is_owned(&layout)? && !context.global.json {
         return show_status(layout, context);
     }
+    // Of a session that is being made the rest may not exist yet.
+    let id = Meta::read(&layout.meta())?.session_id;
     let mut control = Control::listen(None).map_err(|source| Error::io("cannot listen to signals", source))?;
     let (mut observer, written) = observer(context);
-    let mut following = Following::new(layout.clone(), view.meta.session_id);
+    let mut following = Following::new(layout.clone(), id);
     observer.enter(".");
     loop {
         // Asked first: what the last owner wrote before it left is then seen.
-        let owned = OwnerLock::probe(&layout.lock())? != LockState::Free;
+        let owned = is_owned(&layout)?;
         following.look(&mut *observer)?;
         if !owned || reader_has_left() {
             break;
@@ -61,6 +61,10 @@ pub(super) async fn watch(args: &StatusArgs, context: &Context) -> Result<ExitCo
     }
 }
 
+fn is_owned(layout: &Layout) -> Result<bool> {
+    Ok(OwnerLock::probe(&layout.lock())? != LockState::Free)
+}
+
 /// What is shown is the data here, so all of it goes to standard output.
 fn observer(context: &Context) -> (Box<dyn Observer>, Option<Written>) {
     let printer = &context.printer;
@@ -82,7 +86,7 @@ fn reader_has_left() -> bool {
     let out = std::io::stdout();
     let mut fds = [PollFd::new(&out, PollFlags::empty())];
     let looked = poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
-    looked.is_ok() && fds[0].revents().intersects(PollFlags::ERR | PollFlags::NVAL)
+    looked.is_ok() && fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL)
 }
 
 /// A session's record and that of its newest round of votes, told in the order in which they were written.

@@ -1,5 +1,7 @@
 //! In a real terminal: Ctrl-Z and `fg`, Ctrl-C, live lines that come and go.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use super::support::{TeamToml, Terminal, TestEnv, process_state, wait_until};
@@ -145,6 +147,54 @@ fn more_slots_than_rows_show_those_at_work_and_count_the_others() {
     let (code, lines) = terminal.leave();
     assert_eq!(code, 0, "{lines:#?}");
     assert!(!lines.iter().any(|line| line.contains("waiting") || line.contains("more")), "{lines:#?}");
+}
+
+/// A panel of two seats at a provider that takes one request at a time and answers each with `reply`, then keeps the
+/// connection; with nothing where that is empty.
+fn at_a_provider(reply: &'static str) -> TestEnv {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let mut held = Vec::new();
+        while let Ok((mut stream, _)) = listener.accept() {
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(reply.as_bytes());
+            held.push(stream);
+        }
+    });
+    let provider = [("wire", "openai-chat".into()), ("base_url", url.into()), ("max_concurrent", 1.into())];
+    TestEnv::with(&TeamToml::new().provider("office", &provider).panel(&["office@zebra"; 2]))
+}
+
+#[test]
+fn a_slot_that_waits_for_its_provider_is_shown_as_waiting() {
+    let env = at_a_provider("");
+    let mut terminal = env.terminal(60, 12);
+    terminal.press("clear; team run 'which?'\n");
+    terminal.wait_for("waiting for a turn");
+    terminal.wait_for("0 of 2 slots done, 1 running, 1 waiting");
+    let lines = terminal.lines();
+    assert_eq!(lines.iter().filter(|line| line.ends_with("no output yet")).count(), 1, "{lines:#?}");
+    terminal.press("\x03");
+    assert_eq!(terminal.leave().0, 130);
+}
+
+#[test]
+fn the_wait_that_a_provider_asks_for_counts_down() {
+    let env = at_a_provider("HTTP/1.1 429 Too Many Requests\r\nRetry-After: 90\r\nContent-Length: 0\r\n\r\n");
+    let mut terminal = env.terminal(60, 12);
+    terminal.press("clear; team run 'which?'\n");
+    // The line that stays has no numbers before it.
+    terminal.wait_for("retry 1/2 in 90s (HTTP 429)");
+    let left = || {
+        let lines = terminal.lines();
+        let live = lines.iter().find(|line| line.contains(" 0 B ") && line.contains("retry 1/2 in "))?;
+        live.split_once(" in ")?.1.strip_suffix("s (HTTP 429)")?.parse::<u32>().ok()
+    };
+    let first = wait_until("a countdown", left);
+    wait_until("a lower number", || left().filter(|left| *left < first));
+    terminal.press("\x03");
+    assert_eq!(terminal.leave().0, 130);
 }
 
 #[test]
