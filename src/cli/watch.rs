@@ -28,6 +28,9 @@ pub(super) async fn watch(args: &StatusArgs, context: &Context) -> Result<ExitCo
     // Of a session that is being made the rest may not exist yet.
     let id = Meta::read(&layout.meta())?.session_id;
     let mut control = Control::listen(None).map_err(|source| Error::io("cannot listen to signals", source))?;
+    if !context.global.json {
+        context.printer.note(format!("watching `{id}`; Ctrl-C ends the watch only"));
+    }
     let (mut observer, written) = observer(context);
     let mut following = Following::new(layout.clone(), id);
     observer.enter(".");

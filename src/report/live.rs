@@ -4,7 +4,8 @@ use std::io::Write;
 use std::os::fd::AsFd;
 
 use jiff::Timestamp;
-use rustix::termios::tcgetwinsize;
+use rustix::process::getpgrp;
+use rustix::termios::{tcgetpgrp, tcgetwinsize};
 
 use super::aside::Aside;
 use super::canvas::Canvas;
@@ -35,6 +36,8 @@ impl<W: Write + AsFd> LiveLines<W> {
     /// Replaces the live lines by `lines`, and puts `lasting` above them, in one write.
     fn draw(&mut self, lasting: Option<&str>, lines: Vec<Line>) {
         let size = self.size();
+        // The screen belongs to the shell or to what runs in front; what stays is told there as well.
+        let lines = if self.is_in_front() { lines } else { Vec::new() };
         let aside = self.aside.take();
         let both = match (aside, lasting) {
             (Some(aside), Some(lasting)) => Some(format!("{aside}\n{lasting}")),
@@ -44,6 +47,12 @@ impl<W: Write + AsFd> LiveLines<W> {
             // Nobody may be looking; the run goes on.
             self.out.write_all(frame.as_bytes()).and_then(|()| self.out.flush()).ok();
         }
+    }
+
+    /// Whether this process is the terminal's job in the foreground (not after `bg`). A terminal that controls no job
+    /// has nobody else to draw on it.
+    fn is_in_front(&self) -> bool {
+        tcgetpgrp(&self.out).map_or(true, |front| front == getpgrp())
     }
 
     fn size(&self) -> Size {

@@ -4,6 +4,8 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
+use rstest::rstest;
+
 use super::support::{TeamToml, Terminal, TestEnv, process_state, wait_until};
 
 /// A panel of one, at work until `go` exists; a tool of it has left its process group.
@@ -56,6 +58,30 @@ fn ctrl_z_stops_the_program_and_its_slots_and_every_limit_until_fg() {
 }
 
 #[test]
+fn a_run_in_the_background_leaves_the_screen_to_the_shell() {
+    let env = TestEnv::new();
+    let gate = |name: &str| format!("wait-for {}", env.path(name).display());
+    let config =
+        TeamToml::new().agent("zebra", &[&gate("first"), "print a"]).agent("yak", &[&gate("second"), "print b"]);
+    env.write("team.toml", config.panel(&["zebra", "yak"]).text());
+    let mut terminal = env.terminal(100, 30);
+    terminal.press("clear; team run 'which?'\n");
+    terminal.wait_for("0 of 2 slots done, 2 running");
+    terminal.press("\x1a");
+    terminal.wait_for("Stopped");
+    terminal.press("bg\n");
+    env.write("first", "");
+    terminal.wait_for(" COMPLETED 2 B");
+    assert!(!terminal.lines().iter().any(|line| line.contains("running")), "{:#?}", terminal.lines());
+    terminal.press("fg\n");
+    terminal.wait_for("1 of 2 slots done, 1 running");
+    env.write("second", "");
+    let (code, lines) = terminal.leave();
+    assert_eq!(code, 0, "{lines:#?}");
+    assert!(!lines.iter().any(|line| line.contains("running") || line.contains("no output")), "{lines:#?}");
+}
+
+#[test]
 fn a_limit_still_ends_a_slot_after_fg() {
     let env = gated();
     let mut terminal = env.terminal(100, 30);
@@ -87,44 +113,45 @@ fn ctrl_c_reaches_the_program_alone_which_stops_its_slots_in_order() {
     assert_eq!(session.text("errors/01.partial.md"), "told\n");
 }
 
-#[test]
-fn live_lines_fit_the_terminal_follow_its_size_and_leave_only_what_stays() {
-    for (columns, rows) in [(200, 50), (80, 24), (40, 12)] {
-        let env = TestEnv::new();
-        let go = format!("wait-for {}", env.path("go").display());
-        let steps = ["print a line that is there", &go, "print more"];
-        env.write("team.toml", TeamToml::new().agent("zebra", &steps).panel(&["zebra"; 5]).text());
-        let mut terminal = env.terminal(columns, rows);
-        terminal.press("clear; team run 'which?' > path\n");
-        let all_answer = |lines: &[String]| lines.iter().filter(|line| line.contains("answering")).count() == 5;
-        let summaries = |lines: &[String]| lines.iter().filter(|line| line.contains(" done, 5 running")).count();
-        let drawn = || wait_until("five live lines", || Some(terminal.lines()).filter(|lines| all_answer(lines)));
-        let lines = drawn();
-        assert_eq!(summaries(&lines), 1, "{lines:#?}");
-        assert!(lines.last().unwrap().starts_with("0 of 5 slots done, 5 running, "), "{lines:#?}");
-        for size in [(36, 12), (200, 20), (columns, rows)] {
-            terminal.resize(size.0, size.1);
-            // Two seconds on, every line has been drawn many times in the new size.
-            let seconds = |lines: &[String]| {
-                let last = lines.last()?.rsplit(' ').next()?;
-                last.strip_suffix('s')?.parse::<u32>().ok()
-            };
-            let before = seconds(&terminal.lines()).unwrap_or(0);
-            let lines = wait_until("newer lines", || {
-                let lines = terminal.lines();
-                (all_answer(&lines) && seconds(&lines) > Some(before + 1)).then_some(lines)
-            });
-            assert_eq!(summaries(&lines), 1, "{size:?}: {lines:#?}");
-            assert_eq!(lines.iter().filter(|line| line.contains("answering")).count(), 5, "{size:?}: {lines:#?}");
-        }
-        env.write("go", "");
-        let (code, lines) = terminal.leave();
-        let live = ["answering", "running", "starting", "no output"];
-        assert!(!lines.iter().any(|line| live.iter().any(|word| line.contains(word))), "{lines:#?}");
-        assert_eq!(lines.iter().filter(|line| line.contains("COMPLETED")).count(), 5, "{lines:#?}");
-        assert!(!lines.iter().any(|line| line.contains("zebra")), "nobody is named: {lines:#?}");
-        assert_eq!(code, 0, "{lines:#?}");
+#[rstest]
+#[case(200, 50)]
+#[case(80, 24)]
+#[case(40, 12)]
+fn live_lines_fit_the_terminal_follow_its_size_and_leave_only_what_stays(#[case] columns: u16, #[case] rows: u16) {
+    let env = TestEnv::new();
+    let go = format!("wait-for {}", env.path("go").display());
+    let steps = ["print a line that is there", &go, "print more"];
+    env.write("team.toml", TeamToml::new().agent("zebra", &steps).panel(&["zebra"; 5]).text());
+    let mut terminal = env.terminal(columns, rows);
+    terminal.press("clear; team run 'which?' > path\n");
+    let all_answer = |lines: &[String]| lines.iter().filter(|line| line.contains("answering")).count() == 5;
+    let summaries = |lines: &[String]| lines.iter().filter(|line| line.contains(" done, 5 running")).count();
+    let drawn = || wait_until("five live lines", || Some(terminal.lines()).filter(|lines| all_answer(lines)));
+    let lines = drawn();
+    assert_eq!(summaries(&lines), 1, "{lines:#?}");
+    assert!(lines.last().unwrap().starts_with("0 of 5 slots done, 5 running, "), "{lines:#?}");
+    for size in [(36, 12), (200, 20), (columns, rows)] {
+        terminal.resize(size.0, size.1);
+        // Two seconds on, every line has been drawn many times in the new size.
+        let seconds = |lines: &[String]| {
+            let last = lines.last()?.rsplit(' ').next()?;
+            last.strip_suffix('s')?.parse::<u32>().ok()
+        };
+        let before = seconds(&terminal.lines()).unwrap_or(0);
+        let lines = wait_until("newer lines", || {
+            let lines = terminal.lines();
+            (all_answer(&lines) && seconds(&lines) > Some(before + 1)).then_some(lines)
+        });
+        assert_eq!(summaries(&lines), 1, "{size:?}: {lines:#?}");
+        assert_eq!(lines.iter().filter(|line| line.contains("answering")).count(), 5, "{size:?}: {lines:#?}");
     }
+    env.write("go", "");
+    let (code, lines) = terminal.leave();
+    let live = ["answering", "running", "starting", "no output"];
+    assert!(!lines.iter().any(|line| live.iter().any(|word| line.contains(word))), "{lines:#?}");
+    assert_eq!(lines.iter().filter(|line| line.contains("COMPLETED")).count(), 5, "{lines:#?}");
+    assert!(!lines.iter().any(|line| line.contains("zebra")), "nobody is named: {lines:#?}");
+    assert_eq!(code, 0, "{lines:#?}");
 }
 
 #[test]

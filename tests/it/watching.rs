@@ -28,7 +28,7 @@ fn started(env: &TestEnv, arguments: &[&str]) -> (Background, Session) {
 #[test]
 fn a_watch_in_a_pipe_tells_each_change_follows_the_votes_and_ends_with_the_table() {
     let env = gated();
-    let (mut run, _) = started(&env, &["run-and-judge", "--self-vote", "slot", "which?"]);
+    let (mut run, session) = started(&env, &["run-and-judge", "--self-vote", "slot", "which?"]);
     let mut watch = env.start(&["status", "--watch"]);
     wait_until("the first lines", || watch.stdout().contains("02 started").then_some(()));
     env.write("go", "");
@@ -36,7 +36,7 @@ fn a_watch_in_a_pipe_tells_each_change_follows_the_votes_and_ends_with_the_table
     assert_eq!(run.wait().code(), Some(0));
     let told = watch.stdout();
     assert!(!told.contains('\u{1b}'), "{told:?}");
-    assert_eq!(watch.stderr(), "");
+    assert_eq!(watch.stderr(), format!("watching `{}`; Ctrl-C ends the watch only\n", session.id()));
     let (table, _) = finish(&env, &["status"], 0);
     let lines = told.strip_suffix(&table).unwrap_or_else(|| panic!("{told}\nends with\n{table}"));
     let of = |words: &str| lines.lines().filter(|line| line.contains(words)).count();
