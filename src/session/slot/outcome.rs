@@ -38,7 +38,7 @@ pub enum Activity {
         attempt: u32,
         /// How many there are at most.
         of: u32,
-        /// Seconds until it starts.
+        /// Seconds until it starts (0 = at once, or unknown).
         in_seconds: u64,
         /// Why, short and without names.
         why: String,
@@ -69,10 +69,10 @@ impl std::fmt::Display for Activity {
                 if *of > 0 {
                     write!(f, "/{of}")?;
                 }
-                match in_seconds {
-                    0 => write!(f, " now ({why})"),
-                    wait => write!(f, " in {wait}s ({why})"),
+                if *in_seconds > 0 {
+                    write!(f, " in {in_seconds}s")?;
                 }
+                write!(f, " ({why})")
             }
         }
     }
