@@ -42,10 +42,16 @@ impl Canvas {
         // What has left the screen at the top cannot be drawn over. The last line is the one to keep.
         lines.drain(..(lines.len() + 1).saturating_sub(size.rows).min(lines.len()));
         let same_place = lasting.is_none() && size == self.size && lines.len() == self.drawn.len();
-        if same_place && lines == self.drawn {
+        let was_nothing = lasting.is_none() && lines.is_empty() && self.drawn.is_empty();
+        if was_nothing || (same_place && lines == self.drawn) {
             return None;
         }
-        let mut frame = if self.drawn.is_empty() { String::new() } else { self.home(size) };
+        let mut frame = if self.drawn.is_empty() {
+            // What was typed meanwhile (`^C`) stands at the cursor.
+            format!("\r{WIPE_LINE}")
+        } else {
+            self.home(size)
+        };
         if same_place {
             for (line, before) in lines.iter().zip(&self.drawn) {
                 if line != before {
@@ -66,7 +72,7 @@ impl Canvas {
         }
         self.drawn = lines;
         self.size = size;
-        Some(format!("{BEGIN}{frame}{END}")).filter(|_| !frame.is_empty())
+        Some(format!("{BEGIN}{frame}{END}"))
     }
 
     /// Moves to the beginning of what was drawn. A terminal that became narrower since has wrapped it.
@@ -173,10 +179,18 @@ mod tests {
     }
 
     #[test]
+    fn what_was_typed_in_the_way_is_wiped() {
+        let mut screen = Screen::new(40, 10);
+        screen.parser.process(b"^C");
+        screen.draw(Some("stopping (interrupt)"), &["sum"]);
+        assert_eq!(screen.text(), "stopping (interrupt)\nsum");
+    }
+
+    #[test]
     fn every_frame_is_one_piece_with_its_marks() {
         let mut canvas = Canvas::new(Ink::Coloured);
         let line = Line { text: "02 retry".to_owned(), look: Look::Warn };
         let frame = canvas.frame(None, vec![line], Size { columns: 80, rows: 24 }).unwrap();
-        assert_eq!(frame, format!("{BEGIN}\x1b[33m02 retry\x1b[0m\n{END}"));
+        assert_eq!(frame, format!("{BEGIN}\r{WIPE_LINE}\x1b[33m02 retry\x1b[0m\n{END}"));
     }
 }

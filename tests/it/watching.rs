@@ -182,7 +182,7 @@ fn a_retry_counts_down_on_the_screen_in_the_file_and_in_another_terminal() {
     let (code, lines) = terminal.leave();
     assert_eq!(code, 0, "{lines:#?}");
     assert_eq!(other.leave().0, 0);
-    assert!(lines.iter().any(|line| line == "01 retry 1/2 in 3000s (rate_limited)"), "the news stays: {lines:#?}");
+    assert!(lines.iter().any(|line| line == "01 retry 1/2 in 3000s (HTTP 429)"), "the news stays: {lines:#?}");
 }
 
 /// The number in `retry 1/2 in 2997s (..)`.
