@@ -116,6 +116,7 @@ fn the_main_help_has_examples_and_exit_codes() {
       config         Show the effective settings, each with where it comes from
       init           Write a commented `team.toml` from what is found here
       demo           See the whole thing work with a small local model
+      schema         Print the JSON Schema of what `team` writes
       completions    Print a completion script for a shell
 
     Options:
