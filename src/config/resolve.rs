@@ -36,6 +36,12 @@ pub enum ResolveError {
         /// The full form.
         form: String,
     },
+    /// Several models in one name, of which nobody would know which one answered.
+    #[error("`{name}` names several models: one after the other would be asked until one answers")]
+    Several {
+        /// As written.
+        name: String,
+    },
     /// Aliases that lead to each other.
     #[error("aliases go round in a circle: {}", .0.join(" -> "))]
     Cycle(Vec<String>),
@@ -92,6 +98,7 @@ impl ResolveError {
                 meant.iter().map(|meant| format!("did you mean `{meant}`?")).chain([exists.clone()]).collect()
             }
             Self::InAlias { source, .. } => source.hints(),
+            Self::Several { .. } => vec!["name one; the others can be members of the panel".to_owned()],
             Self::NotTaken { setting, .. } => vec![format!("remove `{setting}` from its `[models.x]`")],
             Self::Variable { source: VariableError::Missing(name), .. } => {
                 vec![format!("set it: `export {name}=...`")]
@@ -255,6 +262,9 @@ impl<'a> Models<'a> {
         }
         if model == Some("") || (model.is_none() && agent.needs_model()) {
             return Err(ResolveError::Incomplete { name: name.to_owned(), form: format!("{program}:MODEL") });
+        }
+        if agent == AgentKind::Claudish && model.is_some_and(|model| model.contains('+')) {
+            return Err(ResolveError::Several { name: name.to_owned() });
         }
         let identity = match model {
             Some(model) => format!("process/{program}/{model}"),

@@ -384,3 +384,16 @@ fn naming_words_cover_model_vendor_program_and_key() {
     ollama@qwen3:8b: 127.0.0.1:11434 ollama@qwen3:8b qwen3:8b Alibaba Ollama ollama qwen3 qwen 8b /  /
     ");
 }
+
+#[test]
+fn several_models_in_one_name_are_refused() {
+    let (_dir, config) = with_config("[models.chain]\nuse = \"claudish:oai@gpt-5+or@x/y\"");
+    let error = resolve(&config, "chain").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`[models.chain]`: `claudish:oai@gpt-5+or@x/y` names several models: one after the other would be asked until \
+         one answers"
+    );
+    assert_eq!(error.hints(), ["name one; the others can be members of the panel"]);
+    assert!(resolve(&config, "llm:a+b").is_ok());
+}
