@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 mod agent;
+mod vendor_key;
 
 pub use agent::{AgentKind, Setting};
 

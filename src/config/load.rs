@@ -214,13 +214,15 @@ fn settle(cwd: &Path, layers: &Layers, merged: FileSettings) -> Result<Settings,
     }
     for (name, entry) in &merged.providers {
         let url = entry.base_url.as_deref().unwrap_or_default().trim_end_matches('/');
-        if entry.wire == Some(Wire::OllamaChat) && url.ends_with("/v1") {
+        let below = ["/v1", "/api"].into_iter().find(|path| url.ends_with(path));
+        if let (Some(Wire::OllamaChat), Some(below)) = (entry.wire, below) {
+            let chat = if below == "/v1" { ", or write `wire = \"openai-chat\"`" } else { "" };
             problems.push(
                 Problem::new(
                     place_of(layers, &["providers", name]),
                     format!("`[providers.{name}]` has the `base_url` `{url}`, where `ollama-chat` is not spoken"),
                 )
-                .hint("leave `/v1` out, or write `wire = \"openai-chat\"`"),
+                .hint(format!("leave `{below}` out{chat}")),
             );
         }
         for (missing, key) in [(entry.wire.is_none(), "wire"), (entry.base_url.is_none(), "base_url")] {

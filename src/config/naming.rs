@@ -51,7 +51,7 @@ impl ResolvedModel {
                     words.program(program);
                 }
                 words.model.extend(agent.other_names().iter().map(|name| (*name).to_owned()));
-                words.key.extend(agent.key_variables().iter().map(|name| (*name).to_owned()));
+                words.key.extend(agent.keys_for(model.as_deref()).iter().map(|name| (*name).to_owned()));
                 if *agent == AgentKind::Custom {
                     // A script behind an interpreter (`python3 agent.py`), and what it is told to ask.
                     for argument in command.iter().skip(1).filter(|argument| !argument.starts_with('-')) {
@@ -171,6 +171,8 @@ fn is_common(word: &str) -> bool {
         "text",
         "stream-json",
         "free",
+        // A provider to some programs, and in every second sentence.
+        "or",
         "latest",
         "sh",
         "bash",

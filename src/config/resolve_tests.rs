@@ -317,6 +317,23 @@ fn a_wire_that_only_one_maker_speaks_names_it_whatever_the_endpoint_is_called() 
 }
 
 #[test]
+fn an_address_is_understood_with_and_without_its_makers_version() {
+    for (wire, written, used) in [
+        ("anthropic-messages", "https://h", "https://h/v1"),
+        ("anthropic-messages", "https://h/anthropic/", "https://h/anthropic/v1"),
+        ("anthropic-messages", "https://h/v1/", "https://h/v1"),
+        ("gemini-generate", "https://h/", "https://h/v1beta"),
+        ("gemini-generate", "https://h/v1", "https://h/v1"),
+        ("ollama-chat", "http://h:11434/", "http://h:11434"),
+        ("openai-chat", "http://h", "http://h"),
+    ] {
+        let (_dir, config) = with_config(&format!("[providers.p]\nwire = \"{wire}\"\nbase_url = \"{written}\""));
+        let Target::Http { provider, .. } = resolve(&config, "p@m").unwrap().target else { unreachable!() };
+        assert_eq!(provider.base_url, used, "{wire} {written}");
+    }
+}
+
+#[test]
 fn ollamas_own_chat_is_not_below_v1() {
     let dir = tempfile::tempdir().unwrap();
     crate::fs::create_dir_all(&dir.path().join(".git")).unwrap();
@@ -366,4 +383,17 @@ fn naming_words_cover_model_vendor_program_and_key() {
     local@smollm2: local@smollm2 HuggingFace smollm2 smollm /  / 
     ollama@qwen3:8b: 127.0.0.1:11434 ollama@qwen3:8b qwen3:8b Alibaba Ollama ollama qwen3 qwen 8b /  /
     ");
+}
+
+#[test]
+fn several_models_in_one_name_are_refused() {
+    let (_dir, config) = with_config("[models.chain]\nuse = \"claudish:oai@gpt-5+or@x/y\"");
+    let error = resolve(&config, "chain").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`[models.chain]`: `claudish:oai@gpt-5+or@x/y` names several models: one after the other would be asked until \
+         one answers"
+    );
+    assert_eq!(error.hints(), ["name one; the others can be members of the panel"]);
+    assert!(resolve(&config, "llm:a+b").is_ok());
 }

@@ -52,6 +52,7 @@ const WORDS: &[(&[&str], Reason)] = &[
     (&["key limit exceeded"], Reason::QuotaExhausted),
     (&["account is not active"], Reason::QuotaExhausted),
     (&["usage limit"], Reason::QuotaExhausted),
+    (&["plan limit reached"], Reason::QuotaExhausted),
     (&["hit your limit"], Reason::QuotaExhausted),
     (&["hit your session limit"], Reason::QuotaExhausted),
     (&["spending limit"], Reason::QuotaExhausted),
@@ -66,6 +67,7 @@ const WORDS: &[(&[&str], Reason)] = &[
     (&["invalid model"], Reason::UnknownModel),
     (&["no such model"], Reason::UnknownModel),
     (&["not a valid model"], Reason::UnknownModel),
+    (&["cannot be routed by name"], Reason::UnknownModel),
     (&["no endpoints found for"], Reason::UnknownModel),
     (&["issue with the selected model"], Reason::UnknownModel),
     (&["model", "does not exist"], Reason::UnknownModel),
@@ -93,6 +95,8 @@ const WORDS: &[(&[&str], Reason)] = &[
     (&["api key not found"], Reason::Auth),
     (&["api key is missing"], Reason::Auth),
     (&["missing api key"], Reason::Auth),
+    (&["api key is required"], Reason::Auth),
+    (&["no key found"], Reason::Auth),
     (&["no auth credentials"], Reason::Auth),
     (&["no cookie auth credentials"], Reason::Auth),
     (&["not logged in"], Reason::Auth),
@@ -210,6 +214,12 @@ pub fn diagnose(status: Option<u16>, kind: &str, message: &str) -> Reason {
     }
 }
 
+/// The HTTP status that a message names (`unexpected status 401`, `Error code: 429`).
+#[must_use]
+pub fn status_in(message: &str) -> Option<u16> {
+    status_named_in(&message.to_lowercase())
+}
+
 /// A number from 400 to 599 that the (lower-case) message introduces as a status or code.
 fn status_named_in(words: &str) -> Option<u16> {
     let bytes = words.as_bytes();
@@ -316,6 +326,27 @@ mod tests {
             (None, "", "We’re currently experiencing high demand", Reason::ApiError),
             (None, "", "stream disconnected before completion", Reason::Network),
             (None, "ECONNREFUSED", "", Reason::Network),
+            (None, "", "Error code: 429 - slow down", Reason::RateLimited),
+            (None, "", "'Unknown model: nope'", Reason::UnknownModel),
+            (
+                None,
+                "",
+                "No key found - add one using 'llm keys set x' or set the OPENAI_API_KEY environment variable",
+                Reason::Auth,
+            ),
+            (None, "", "OpenAI API Key is required for model \"oai@m\"", Reason::Auth),
+            (
+                Some(400),
+                "connection_error",
+                "API Error: 400 Cannot reach OpenAI at http://127.0.0.1:1",
+                Reason::Network,
+            ),
+            (
+                Some(400),
+                "invalid_request_error",
+                "API Error: 400 [Route] No model catalog available, so \"a/b\" cannot be routed by name",
+                Reason::UnknownModel,
+            ),
             (Some(504), "", "upstream timed out", Reason::ApiError),
             (Some(400), "content_filter", "The response was filtered", Reason::Refused),
             (None, "", "API Error: Claude's response exceeded the 32000 output token maximum", Reason::Truncated),

@@ -5,7 +5,9 @@ use std::io;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION,
+};
 use reqwest::{Response, Url};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -261,6 +263,11 @@ impl Call {
             Err(error) => return Ok(Attempt::NotBegun(NotBegun::Connection(transport(error)))),
         };
         if response.status().is_success() {
+            if let Some(encoding) = unread_encoding(&response) {
+                let detail = format!("the answer is compressed as `{encoding}`, which was not asked for");
+                let error = Some(TypedError::new(Reason::BadOutput, detail));
+                return Ok(Attempt::Ended(StreamEnd { error, ..StreamEnd::default() }));
+            }
             return read(response, self.adapter, out, stop).await;
         }
         let headers = response.headers().clone();
@@ -306,12 +313,21 @@ fn header(
     Ok((header, value))
 }
 
+/// How the body is still encoded: gzip is gone by now, although none was asked for.
+fn unread_encoding(response: &Response) -> Option<String> {
+    let encoding = response.headers().get(CONTENT_ENCODING)?.to_str().ok()?.trim();
+    (!encoding.is_empty() && !encoding.eq_ignore_ascii_case("identity")).then(|| encoding.to_owned())
+}
+
 /// The words of a response that is no success.
 async fn refusal(response: Response) -> Stated {
     let status = response.status().as_u16();
     let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok()).map(str::to_owned);
     // Without its words the status alone says enough.
-    let body = tokio::time::timeout(ERROR_BODY_TIME, beginning(response)).await.unwrap_or_default();
+    let body = match unread_encoding(&response) {
+        Some(_) => Vec::new(),
+        None => tokio::time::timeout(ERROR_BODY_TIME, beginning(response)).await.unwrap_or_default(),
+    };
     let mut stated = Stated::from_body(status, &body);
     if (300..400).contains(&status) {
         let to = location.map(|to| format!(" to `{to}`")).unwrap_or_default();

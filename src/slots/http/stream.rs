@@ -266,7 +266,8 @@ impl Reading {
             if self.over {
                 break;
             }
-            self.begun |= !matches!(piece, Piece::Error(_));
+            // That the prompt was counted is no part of an answer.
+            self.begun |= !matches!(piece, Piece::Error(_) | Piece::Usage(_) | Piece::CostUsd(_));
             match piece {
                 Piece::Begun => {}
                 Piece::Text(text) => {

@@ -120,7 +120,9 @@ fn a_provider_that_refuses_the_schema_is_asked_without_it_and_its_fenced_ballot_
         let ended = round.events().into_iter().find(|e| e["event"] == "slot_ended" && e["slot"] == *judge).unwrap();
         assert_eq!(ended["droppedSettings"], json!(["json_schema"]));
         assert!(
-            out.contains(&format!("- Note: judge {judge} was asked without `json_schema`, which its provider refused")),
+            out.contains(&format!(
+                "- Note: judge {judge} was asked without `json_schema`, which its provider does not take"
+            )),
             "{out}"
         );
     }

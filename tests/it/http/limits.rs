@@ -80,7 +80,7 @@ fn on_every_wire_a_setting_that_a_slot_was_asked_without_is_in_the_verdict() {
     for wire in WIRES {
         let id = session.id_of(&format!("quoll-{}", wire.name()));
         let key = wire.refused_setting().key;
-        let note = format!("- Note: slot {id} was asked without `{key}`, which its provider refused");
+        let note = format!("- Note: slot {id} was asked without `{key}`, which its provider does not take");
         assert!(out.contains(&note), "{}: no {note:?} in {out}", wire.name());
     }
     assert_consistent(&session);

@@ -6,6 +6,7 @@ mod background;
 mod config;
 mod deadline;
 mod env;
+pub(crate) mod outcomes;
 mod processes;
 mod server;
 mod session;
