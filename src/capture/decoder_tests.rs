@@ -80,6 +80,11 @@ fn recordings() -> Vec<Recorded> {
         (GeminiJson, "gemini/empty.stream-json.stdout", "", Some(Reason::EmptyOutput), None, Some((48, 36))),
         (GeminiJson, "gemini/401.stream-json.stdout", "", Some(Reason::Auth), None, None),
         (GeminiJson, "gemini/500.stream-json.stdout", "", Some(Reason::ApiError), None, None),
+        (GeminiJson, "gemini/429.stream-json.stdout", "", Some(Reason::RateLimited), None, None),
+        (GeminiJson, "gemini/429long.stream-json.stdout", "", Some(Reason::QuotaExhausted), None, None),
+        (GeminiJson, "gemini/truncated.stream-json.stdout", "Hello from the", Some(Reason::Network), None, None),
+        (OpencodeJson, "opencode/500.json.stdout", "", Some(Reason::ApiError), None, None),
+        (OpencodeJson, "opencode/truncated.json.stdout", "", Some(Reason::Network), None, None),
         (OpencodeJson, "opencode/plain.json.stdout", HELLO, None, done, Some((12, 9))),
         (OpencodeJson, "opencode/tool.json.stdout", TOOL, None, done, Some((24, 18))),
         (OpencodeJson, "opencode/empty.json.stdout", "", None, done, Some((12, 9))),
@@ -117,6 +122,9 @@ fn every_fixture_of_standard_output_is_in_the_table() {
     for program in ["claude", "codex", "gemini", "opencode"] {
         for entry in fs_err::read_dir(root.join(program)).unwrap() {
             let file = format!("{program}/{}", entry.unwrap().file_name().into_string().unwrap());
+            if file.ends_with(".stderr") {
+                continue;
+            }
             // Text modes print error sentences as if they were the answer; only the exit code tells.
             let error_text = file.contains("01.text") || file.contains("500.text");
             let other =

@@ -14,6 +14,7 @@ mod frame;
 mod gemini;
 mod head_tail;
 mod lines;
+mod notices;
 mod opencode;
 mod pattern;
 mod progress;

@@ -125,7 +125,8 @@ impl AgentKind {
         match (self, setting) {
             (_, Setting::Env)
             | (Self::Claude | Self::Claudish, Setting::MaxTokens | Setting::ReasoningEffort | Setting::System)
-            | (Self::Codex, Setting::ReasoningEffort | Setting::System)
+            | (Self::Codex | Self::Opencode, Setting::ReasoningEffort | Setting::System)
+            | (Self::Gemini, Setting::System)
             // Its options have the names of our settings in most of its plug-ins; the others refuse them by name.
             | (Self::Llm, _) => true,
             (

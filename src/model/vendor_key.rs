@@ -114,6 +114,46 @@ const LLM: &[Vendor] = &[
     ),
 ];
 
+/// Providers of opencode 1.18, by their ids in the catalogue <https://models.dev>.
+const OPENCODE: &[Vendor] = &[
+    vendor(&["alibaba"], &[], &["DASHSCOPE_API_KEY"], &[]),
+    vendor(
+        &["amazon-bedrock"],
+        &[],
+        &["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK"],
+        &["AWS_REGION", "AWS_PROFILE"],
+    ),
+    vendor(&["anthropic"], &[], &["ANTHROPIC_API_KEY"], &[]),
+    vendor(&["azure"], &[], &["AZURE_API_KEY"], &["AZURE_RESOURCE_NAME"]),
+    vendor(&["cerebras"], &[], &["CEREBRAS_API_KEY"], &[]),
+    vendor(&["cohere"], &[], &["COHERE_API_KEY"], &[]),
+    vendor(&["deepinfra"], &[], &["DEEPINFRA_API_KEY"], &[]),
+    vendor(&["deepseek"], &[], &["DEEPSEEK_API_KEY"], &[]),
+    vendor(&["fireworks-ai"], &[], &["FIREWORKS_API_KEY"], &[]),
+    vendor(&["github-models"], &[], &["GITHUB_TOKEN"], &[]),
+    vendor(&["google"], &[], &["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"], &[]),
+    vendor(
+        &["google-vertex", "google-vertex-anthropic"],
+        &[],
+        &["GOOGLE_APPLICATION_CREDENTIALS"],
+        &["GOOGLE_VERTEX_PROJECT", "GOOGLE_VERTEX_LOCATION", "GOOGLE_CLOUD_PROJECT", "VERTEX_LOCATION"],
+    ),
+    vendor(&["groq"], &[], &["GROQ_API_KEY"], &[]),
+    vendor(&["huggingface"], &[], &["HF_TOKEN"], &[]),
+    vendor(&["minimax"], &[], &["MINIMAX_API_KEY"], &[]),
+    vendor(&["mistral"], &[], &["MISTRAL_API_KEY"], &[]),
+    vendor(&["moonshotai", "moonshotai-cn"], &[], &["MOONSHOT_API_KEY"], &[]),
+    vendor(&["nvidia"], &[], &["NVIDIA_API_KEY"], &[]),
+    vendor(&["openai"], &[], &["OPENAI_API_KEY"], &[]),
+    vendor(&["opencode"], &[], &["OPENCODE_API_KEY"], &[]),
+    vendor(&["openrouter"], &[], &["OPENROUTER_API_KEY"], &[]),
+    vendor(&["perplexity"], &[], &["PERPLEXITY_API_KEY"], &[]),
+    vendor(&["togetherai"], &[], &["TOGETHER_API_KEY"], &[]),
+    vendor(&["vercel"], &[], &["AI_GATEWAY_API_KEY"], &[]),
+    vendor(&["xai"], &[], &["XAI_API_KEY"], &[]),
+    vendor(&["zai", "zai-coding-plan", "zhipuai", "zhipuai-coding-plan"], &[], &["ZHIPU_API_KEY"], &[]),
+];
+
 impl AgentKind {
     /// Whether the provider, and with it the key, depends on the model that it is asked for.
     #[must_use]
@@ -140,6 +180,7 @@ impl AgentKind {
         let table = match self {
             Self::Claudish => CLAUDISH,
             Self::Llm => LLM,
+            Self::Opencode => OPENCODE,
             _ => return None,
         };
         let model = model?.to_ascii_lowercase();
@@ -188,6 +229,16 @@ mod tests {
         ] {
             assert_eq!(AgentKind::Llm.keys_for(Some(model)), [key], "{model}");
         }
+    }
+
+    #[test]
+    fn each_program_knows_providers_by_names_of_its_own() {
+        let opencode = AgentKind::Opencode;
+        assert_eq!(opencode.keys_for(Some("openrouter/anthropic/claude-x")), ["OPENROUTER_API_KEY"]);
+        assert_eq!(opencode.keys_for(Some("moonshotai/kimi-k2")), ["MOONSHOT_API_KEY"]);
+        assert!(opencode.keys_for(Some("google/gemini-x")).contains(&"GEMINI_API_KEY"));
+        assert_eq!(opencode.addresses_for(Some("azure/gpt-x")), ["AZURE_RESOURCE_NAME"]);
+        assert!(opencode.keys_for(Some("office/big")).is_empty());
     }
 
     #[test]

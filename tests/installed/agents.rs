@@ -7,7 +7,7 @@ use crate::support::outcomes::{End, PLAIN, check_end};
 use crate::support::wait_until;
 
 /// Every program that `.ci/run` installs.
-const PROGRAMS: [&str; 4] = ["claude", "codex", "claudish", "llm"];
+const PROGRAMS: [&str; 6] = ["claude", "codex", "gemini", "opencode", "claudish", "llm"];
 
 fn seats(scenario: &str) -> String {
     PROGRAMS.map(|program| seat(program, scenario)).join(",")
@@ -27,7 +27,7 @@ fn a_plain_answer_of_each_is_judged_by_each_and_approved() {
         let id = session.id_of(&seat(program, "plain"));
         let row = verdict["answers"].as_array().unwrap().iter().find(|row| row["id"] == id.as_str()).unwrap();
         let counts = [&row["approvals"], &row["rejections"], &row["abstentions"], &row["missing"]];
-        assert_eq!(counts, [4, 0, 0, 0], "{row}");
+        assert_eq!(counts, [PROGRAMS.len(), 0, 0, 0], "{row}");
     }
     assert!(session.round("judging").has("votes.json"));
 }
@@ -141,5 +141,5 @@ fn no_retries_are_none_for_each() {
         check_end(&session, &seat(program, "500"), End::Reason("FAILED", "api_error", &[]));
     }
     // `llm` has no setting for the two that it makes.
-    assert!(world.provider.requests("500") <= 3 + 3, "{} requests", world.provider.requests("500"));
+    assert!(world.provider.requests("500") <= 5 + 3, "{} requests", world.provider.requests("500"));
 }

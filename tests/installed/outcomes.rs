@@ -1,7 +1,7 @@
 //! The tables of outcomes against the programs themselves, all situations of one as one panel.
 
 use crate::seats::{World, seat};
-use crate::support::outcomes::{CLAUDE, CLAUDISH, CODEX, LLM, Table, check_end};
+use crate::support::outcomes::{CLAUDE, CLAUDISH, CODEX, GEMINI, LLM, OPENCODE, Table, check_end};
 
 #[track_caller]
 fn ask(table: &Table) {
@@ -30,6 +30,16 @@ fn claudish_ends_as_in_its_table() {
 #[test]
 fn codex_ends_as_in_its_table() {
     ask(&CODEX);
+}
+
+#[test]
+fn gemini_ends_as_in_its_table() {
+    ask(&GEMINI);
+}
+
+#[test]
+fn opencode_ends_as_in_its_table() {
+    ask(&OPENCODE);
 }
 
 #[test]

@@ -78,6 +78,28 @@ fn keys_of(env: &TestEnv, program: &str, scenario: &str, url: &str) -> Vec<(&'st
             let home = env.path(&home);
             vec![uses(""), variables(&[("CODEX_HOME", home.to_str().unwrap()), ("SCRIPTED_KEY", "${SCRIPTED_KEY}")])]
         }
+        "gemini" => {
+            // Beside an address of one's own, it wants to be told that a key is the way to sign in.
+            env.write("home/.gemini/settings.json", r#"{"security": {"auth": {"selectedType": "gemini-api-key"}}}"#);
+            vec![
+                uses(":gemini-2.5-pro"),
+                variables(&[("GOOGLE_GEMINI_BASE_URL", url), ("GEMINI_API_KEY", "${SCRIPTED_KEY}")]),
+            ]
+        }
+        "opencode" => {
+            // What it would install at its first start, from a registry that is no part of a test.
+            let dependencies = r#""dependencies": {"@opencode-ai/plugin": "*"}"#;
+            let folder = "config/opencode";
+            env.write(&format!("{folder}/package.json"), format!("{{{dependencies}}}"));
+            env.write(&format!("{folder}/package-lock.json"), format!(r#"{{"packages": {{"": {{{dependencies}}}}}}}"#));
+            env.write(&format!("{folder}/node_modules/.keep"), "");
+            let content = serde_json::json!({ "provider": { "scripted": {
+                "npm": "@ai-sdk/openai-compatible",
+                "options": { "baseURL": format!("{url}/v1"), "apiKey": "{env:SCRIPTED_KEY}" },
+                "models": { "one": {} },
+            }}});
+            vec![uses(":scripted/one"), variables(&[("OPENCODE_CONFIG_CONTENT", &content.to_string())])]
+        }
         "claudish" => {
             vec![uses(":oai@scripted"), variables(&[("OPENAI_BASE_URL", url), ("OPENAI_API_KEY", "${SCRIPTED_KEY}")])]
         }

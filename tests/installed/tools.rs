@@ -13,7 +13,7 @@ pub(crate) fn cache() -> PathBuf {
 /// The path on which the real agents are found.
 pub(crate) fn path_with_agents() -> String {
     let folders = ["agents/node_modules/.bin", "claudish/node_modules/.bin", "llm/bin"].map(|name| cache().join(name));
-    for program in ["claude", "codex", "claudish", "llm"] {
+    for program in ["claude", "codex", "gemini", "opencode", "claudish", "llm"] {
         let found = folders.iter().any(|folder| folder.join(program).exists());
         assert!(found, "`{program}` is not in `{}`: `.ci/run` installs it", cache().display());
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use toml::Value;
 
-use crate::support::outcomes::{self, CLAUDE, CLAUDISH, CODEX, End, LLM, Row, Table};
+use crate::support::outcomes::{self, CLAUDE, CLAUDISH, CODEX, End, GEMINI, LLM, OPENCODE, Row, Table};
 use crate::support::{TeamToml, TestEnv};
 
 fn recording(table: &Table, situation: &str, stream: &str) -> PathBuf {
@@ -61,6 +61,16 @@ fn codex_ends_as_in_its_table() {
 }
 
 #[test]
+fn gemini_ends_as_in_its_table() {
+    play(&GEMINI);
+}
+
+#[test]
+fn opencode_ends_as_in_its_table() {
+    play(&OPENCODE);
+}
+
+#[test]
 fn llm_ends_as_in_its_table() {
     play(&LLM);
 }
@@ -81,16 +91,15 @@ fn a_retry_that_a_program_announces_is_told_with_its_count_its_wait_and_its_caus
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     let session = env.session();
     let (a, b) = (session.id_of("a"), session.id_of("b"));
-    for (slot, begins, ends) in [
-        (&a, "retry 3/10 in 8s", "(HTTP 529)"),
-        (&b, "retry 2/5 ", "(HTTP 503)"),
-        (&b, "retry 3/5 ", "(network)"),
-    ] {
+    for (slot, begins, ends) in
+        [(&a, "retry 3/10 in 8s", "(HTTP 529)"), (&b, "retry 2/5 ", "(HTTP 503)"), (&b, "retry 3/5 ", "(network)")]
+    {
         let told = |text: &str| text.starts_with(begins) && text.ends_with(ends);
         let line = stderr.lines().any(|line| line.strip_prefix(&format!("{slot} ")).is_some_and(told));
         assert!(line, "{begins} {ends}: {stderr}");
         let events = session.events();
-        let mut retries = events.iter().filter(|event| event["event"] == "slot_retry" && event["slot"] == slot.as_str());
+        let mut retries =
+            events.iter().filter(|event| event["event"] == "slot_retry" && event["slot"] == slot.as_str());
         assert!(retries.any(|event| told(event["why"].as_str().unwrap())), "{begins} {ends}");
     }
 }

@@ -3,7 +3,9 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::{Call, claude, claudish, codex, gemini, llm, opencode};
+use super::inherited::Variables;
+use super::private::Prepared;
+use super::{Call, PlanError, claude, claudish, codex, gemini, llm, opencode};
 use crate::config::{AgentKind, ModelSettings};
 
 /// Linux takes 128 KiB for one argument, its final NUL included.
@@ -62,6 +64,23 @@ pub(super) fn arguments(
         AgentKind::Claudish => claudish::arguments(model, settings, call),
         AgentKind::Llm => llm::arguments(model, settings, call),
         AgentKind::Custom => custom(own, call),
+    }
+}
+
+/// What a call of `agent` needs besides; `variables` are all that it gets, and may be added to.
+pub(super) fn prepare(
+    agent: AgentKind,
+    model: Option<&str>,
+    settings: &ModelSettings,
+    call: &Call<'_>,
+    variables: &mut Variables,
+) -> Result<Prepared, PlanError> {
+    match agent {
+        AgentKind::Gemini => gemini::prepare(settings, call, variables),
+        AgentKind::Opencode => opencode::prepare(model, settings, call, variables),
+        AgentKind::Claude | AgentKind::Codex | AgentKind::Claudish | AgentKind::Llm | AgentKind::Custom => {
+            Ok(Prepared::default())
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::config::{
     AgentKind, Environment, ModelIdentity, ModelSettings, OutputFormat, PromptVia, ResolvedModel, Target,
 };
 
-fn model(agent: AgentKind, command: &[&str], settings: ModelSettings) -> ResolvedModel {
+pub(super) fn model(agent: AgentKind, command: &[&str], settings: ModelSettings) -> ResolvedModel {
     ResolvedModel {
         name: "m".to_owned(),
         identity: ModelIdentity("process/m".to_owned()),
@@ -24,11 +24,12 @@ fn model(agent: AgentKind, command: &[&str], settings: ModelSettings) -> Resolve
     }
 }
 
-fn call(environment: &Environment) -> Call<'_> {
+pub(super) fn call(environment: &Environment) -> Call<'_> {
     Call {
         purpose: Purpose::Answer,
         prompt_file: Path::new("/s/input.md"),
         work_dir: Path::new("/s/work/01"),
+        private_dir: Path::new("/tmp/team-x"),
         retries: 2,
         nested_sandbox: NestedSandbox::Works,
         environment,
@@ -40,7 +41,7 @@ fn argv(model: &ResolvedModel, call: &Call<'_>) -> String {
     plan.argv.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join("\n")
 }
 
-fn variables(model: &ResolvedModel, environment: &Environment) -> BTreeMap<String, String> {
+pub(super) fn variables(model: &ResolvedModel, environment: &Environment) -> BTreeMap<String, String> {
     let text = |value: std::ffi::OsString| value.into_string().unwrap();
     plan(model, &call(environment)).unwrap().env.into_iter().map(|(n, v)| (text(n), text(v))).collect()
 }

@@ -53,6 +53,7 @@ pub async fn version_of(program: &Path, environment: &Environment, limit: Durati
         purpose: Purpose::Answer,
         prompt_file: Path::new(""),
         work_dir: &work_dir,
+        private_dir: &work_dir,
         retries: 0,
         nested_sandbox: NestedSandbox::Works,
         environment,

@@ -8,14 +8,18 @@
 mod claude;
 mod claudish;
 mod codex;
+mod gemini;
 mod llm;
+mod opencode;
 
 use serde_json::Value;
 
 pub(crate) use claude::CLAUDE;
 pub(crate) use claudish::CLAUDISH;
 pub(crate) use codex::CODEX;
+pub(crate) use gemini::GEMINI;
 pub(crate) use llm::LLM;
+pub(crate) use opencode::OPENCODE;
 
 use super::Session;
 
