@@ -137,11 +137,11 @@ fn ending(end: &SlotEnd, took: Option<u64>, ink: Ink) -> String {
     if end.truncated {
         text.push_str(" (cut by its length limit)");
     }
-    if !end.dropped_settings.is_empty() {
-        text.push_str(&format!(" (asked without {}, which was refused)", one_line(&end.dropped_settings.join(", "))));
-    }
     if end.lingered {
         text.push_str(" (its program did not end and was stopped)");
+    }
+    if !end.dropped_settings.is_empty() {
+        text.push_str(&format!(" (asked without {}, which was refused)", one_line(&end.dropped_settings.join(", "))));
     }
     if let Some(error) = &end.error {
         text.push_str(&format!(" {}: {}", error.reason.as_str(), first_line(&error.detail)));

@@ -24,9 +24,10 @@ fn a_plain_answer_of_each_is_judged_by_each_and_approved() {
     for program in PROGRAMS {
         check_end(&session, &seat(program, "plain"), End::Answer(&[PLAIN]));
         check_end(&session.round("judging"), &seat(program, "vote"), End::Answer(&["APPROVE"]));
-        let name = seat(program, "plain");
-        let row = verdict["answers"].as_array().unwrap().iter().find(|row| row["model"] == name.as_str()).unwrap();
-        assert_eq!((&row["approve"], &row["reject"], &row["missing"]), (&PROGRAMS.len().into(), &0.into(), &0.into()), "{row}");
+        let id = session.id_of(&seat(program, "plain"));
+        let row = verdict["answers"].as_array().unwrap().iter().find(|row| row["id"] == id.as_str()).unwrap();
+        let counts = [&row["approvals"], &row["rejections"], &row["abstentions"], &row["missing"]];
+        assert_eq!(counts, [PROGRAMS.len(), 0, 0, 0], "{row}");
     }
     assert!(session.round("judging").has("votes.json"));
 }
