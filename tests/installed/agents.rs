@@ -26,7 +26,11 @@ fn a_plain_answer_of_each_is_judged_by_each_and_approved() {
         check_end(&session.round("judging"), &seat(program, "vote"), End::Answer(&["APPROVE"]));
         let name = seat(program, "plain");
         let row = verdict["answers"].as_array().unwrap().iter().find(|row| row["model"] == name.as_str()).unwrap();
-        assert_eq!((&row["approve"], &row["reject"], &row["missing"]), (&PROGRAMS.len().into(), &0.into(), &0.into()), "{row}");
+        assert_eq!(
+            (&row["approve"], &row["reject"], &row["missing"]),
+            (&PROGRAMS.len().into(), &0.into(), &0.into()),
+            "{row}"
+        );
     }
     assert!(session.round("judging").has("votes.json"));
 }
