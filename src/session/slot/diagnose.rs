@@ -9,7 +9,7 @@ use super::Reason;
 /// Words of a message that say more than its status: every fragment of a row must occur, in any letter case.
 ///
 /// The order matters: the first row that fits decides. Fragments are those of real messages (Anthropic, OpenAI,
-/// Gemini, OpenRouter, Groq, Ollama, llama.cpp, and the agents' own sentences).
+/// Gemini, OpenRouter, xAI, Groq, Ollama, llama.cpp, and the agents' own sentences).
 const WORDS: &[(&[&str], Reason)] = &[
     // Output limits, stated as errors.
     (&["output token maximum"], Reason::Truncated),
@@ -25,9 +25,17 @@ const WORDS: &[(&[&str], Reason)] = &[
     (&["context window"], Reason::ContextTooLong),
     (&["context size"], Reason::ContextTooLong),
     (&["exceed_context"], Reason::ContextTooLong),
+    (&["exceed context limit"], Reason::ContextTooLong),
+    (&["maximum prompt length"], Reason::ContextTooLong),
+    // One request alone is over the limit of a minute: waiting cannot help.
+    (&["request too large"], Reason::ContextTooLong),
     (&["token count", "exceeds the maximum"], Reason::ContextTooLong),
     (&["reduce the length of"], Reason::ContextTooLong),
+    // A quota of a day, or none at all for this model, whatever else is used up with it.
+    (&["quota", "perday"], Reason::QuotaExhausted),
+    (&["quota", "limit: 0,"], Reason::QuotaExhausted),
     // A limit that passes within a minute, though its message says "quota".
+    (&["resource has been exhausted"], Reason::RateLimited),
     (&["quota", "perminute"], Reason::RateLimited),
     (&["quota", "per minute"], Reason::RateLimited),
     // A quota that waiting a little does not refill.
@@ -39,6 +47,10 @@ const WORDS: &[(&[&str], Reason)] = &[
     (&["insufficient credit"], Reason::QuotaExhausted),
     (&["insufficient balance"], Reason::QuotaExhausted),
     (&["more credits"], Reason::QuotaExhausted),
+    (&["any credits"], Reason::QuotaExhausted),
+    (&["available credits"], Reason::QuotaExhausted),
+    (&["key limit exceeded"], Reason::QuotaExhausted),
+    (&["account is not active"], Reason::QuotaExhausted),
     (&["usage limit"], Reason::QuotaExhausted),
     (&["plan limit reached"], Reason::QuotaExhausted),
     (&["hit your limit"], Reason::QuotaExhausted),
@@ -60,6 +72,7 @@ const WORDS: &[(&[&str], Reason)] = &[
     (&["issue with the selected model"], Reason::UnknownModel),
     (&["model", "does not exist"], Reason::UnknownModel),
     (&["model", "not found, try pulling"], Reason::UnknownModel),
+    (&["model '", "' not found"], Reason::UnknownModel),
     (&["models/", "is not found"], Reason::UnknownModel),
     (&["model is not supported"], Reason::UnknownModel),
     (&["model", "has been deprecated"], Reason::UnknownModel),
@@ -72,6 +85,7 @@ const WORDS: &[(&[&str], Reason)] = &[
     (&["prohibited_content"], Reason::Refused),
     (&["blocked", "safety"], Reason::Refused),
     (&["flagged", "polic"], Reason::Refused),
+    (&["requires moderation", "flagged"], Reason::Refused),
     // Keys and logins.
     (&["invalid api key"], Reason::Auth),
     (&["invalid x-api-key"], Reason::Auth),
@@ -106,6 +120,9 @@ const KINDS: &[(&str, Reason)] = &[
     ("permissionerror", Reason::Auth),
     ("permissiondenied", Reason::Auth),
     ("invalidapikey", Reason::Auth),
+    ("apikeyinvalid", Reason::Auth),
+    ("apikeyserviceblocked", Reason::Auth),
+    ("servicedisabled", Reason::Auth),
     ("oauthorgnotallowed", Reason::Auth),
     ("modelnotfound", Reason::UnknownModel),
     ("modelnotfounderror", Reason::UnknownModel),
@@ -113,6 +130,7 @@ const KINDS: &[(&str, Reason)] = &[
     ("invalidmodel", Reason::UnknownModel),
     ("insufficientquota", Reason::QuotaExhausted),
     ("billingerror", Reason::QuotaExhausted),
+    ("billingnotactive", Reason::QuotaExhausted),
     ("billinghardlimitreached", Reason::QuotaExhausted),
     ("quotaexceeded", Reason::QuotaExhausted),
     ("usagelimitreached", Reason::QuotaExhausted),
@@ -266,6 +284,7 @@ mod tests {
                 "Quota exceeded for GenerateRequestsPerDayPerProject",
                 Reason::QuotaExhausted,
             ),
+            (Some(429), "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota).", Reason::RateLimited),
             (
                 Some(429),
                 "requests",
