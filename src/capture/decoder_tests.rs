@@ -68,6 +68,7 @@ fn recordings() -> Vec<Recorded> {
         (CodexJson, "codex/401.json.stdout", "", Some(Reason::Auth), None, None),
         (CodexJson, "codex/429.json.stdout", "", Some(Reason::RateLimited), None, None),
         (CodexJson, "codex/500.json.stdout", "", Some(Reason::ApiError), None, None),
+        (CodexJson, "codex/longprompt.json.stdout", "", None, None, None),
         (CodexJson, "codex/403.json.stdout", "", Some(Reason::Auth), None, None),
         (CodexJson, "codex/429long.json.stdout", "", Some(Reason::RateLimited), None, None),
         (CodexJson, "codex/529.json.stdout", "", Some(Reason::ApiError), None, None),
