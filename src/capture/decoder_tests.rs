@@ -82,7 +82,7 @@ fn recordings() -> Vec<Recorded> {
         (GeminiJson, "gemini/500.stream-json.stdout", "", Some(Reason::ApiError), None, None),
         (GeminiJson, "gemini/429.stream-json.stdout", "", Some(Reason::RateLimited), None, None),
         (GeminiJson, "gemini/429long.stream-json.stdout", "", Some(Reason::QuotaExhausted), None, None),
-        (GeminiJson, "gemini/truncated.stream-json.stdout", "Hello from the", Some(Reason::Network), None, None),
+        (GeminiJson, "gemini/truncated.stream-json.stdout", "Hello from the\n", Some(Reason::Network), None, None),
         (OpencodeJson, "opencode/500.json.stdout", "", Some(Reason::ApiError), None, None),
         (OpencodeJson, "opencode/truncated.json.stdout", "", Some(Reason::Network), None, None),
         (OpencodeJson, "opencode/plain.json.stdout", HELLO, None, done, Some((12, 9))),
