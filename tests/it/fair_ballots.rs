@@ -305,6 +305,27 @@ fn both_passes_have_a_repair_turn_of_their_own() {
 }
 
 #[test]
+fn who_watches_is_told_every_turn_as_it_was_recorded() {
+    let env = bench(&[("lazy", &["vote first missing", "vote again approve"]), ("fair", &["vote approve"])]);
+    let (out, _) = run_and_judge(&env, &["--judges", "lazy,fair", "--passes", "2", "--json"], 0);
+    let session = env.session();
+    let folders = [".", "judging", "judging/repair", "judging/pass-2", "judging/pass-2/repair"];
+    let (watched, _) = finish(&env, &["status", "--watch", "--json"], 0);
+    for printed in [&out, &watched] {
+        let mut told: std::collections::BTreeMap<String, Vec<Value>> = Default::default();
+        for line in printed.lines() {
+            let mut event: Value = serde_json::from_str(line).unwrap();
+            let folder = event.as_object_mut().unwrap().remove("folder").unwrap();
+            told.entry(folder.as_str().unwrap().to_owned()).or_default().push(event);
+        }
+        for folder in folders {
+            assert_eq!(told[folder], session.round(folder).events(), "{folder}");
+        }
+        assert_eq!(told.len(), folders.len());
+    }
+}
+
+#[test]
 fn judges_recuse_themselves_from_answers_of_their_own_vendor() {
     let panel = [("claude-a", "a1", "approve"), ("opus-b", "a2", "approve"), ("gpt-c", "a3", "approve")];
     let env = TestEnv::with(&voters(&panel).agent("grok-d", &["vote approve"]));
