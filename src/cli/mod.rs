@@ -18,9 +18,11 @@ mod panel;
 mod printer;
 mod resume;
 mod run;
+mod schema;
 mod sessions;
 mod show;
 mod warnings;
+mod watch;
 
 pub use context::Context;
 pub use dispatch::main;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SelfVote;
@@ -11,7 +12,7 @@ use super::SelfVote;
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         pub enum $name {
             $($(#[$variant_doc])* $variant,)+
@@ -74,8 +75,9 @@ words! {
 }
 
 /// How often each judge is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "u32", into = "u32")]
+#[schemars(with = "u32")]
 pub enum Passes {
     /// Once.
     #[default]
@@ -115,8 +117,9 @@ impl FromStr for Passes {
 }
 
 /// Whether a judge whose ballot is incomplete is asked for the rest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "bool", into = "bool")]
+#[schemars(with = "bool")]
 pub enum Repair {
     /// Once, for the missing part only.
     #[default]

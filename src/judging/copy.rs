@@ -1,6 +1,7 @@
 //! The copy of a text that judges see: cut to size, nothing hidden, nothing that looks like the prompt's own marks, and
 //! no name that its author gives itself.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Leaks;
@@ -32,7 +33,7 @@ pub struct AnswerCopy {
 }
 
 /// How often the shown part of an answer names its author.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LeakCount {
     /// Names masked in the copy.

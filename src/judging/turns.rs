@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{Sha256Hash, SlotId};
@@ -12,7 +13,7 @@ use super::{
 };
 
 /// What came of asking a judge for the part that its ballot lacks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RepairTurn {
     /// How it ended; only votes of a COMPLETED turn count.
@@ -48,7 +49,7 @@ impl RepairTurn {
 }
 
 /// A second pass: the same answers in reverse order, in a prompt with names of its own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SecondPass {
     /// How it ended.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Leaks, Passes, Recuse, Repair, SelfVote, VoteRules};
@@ -16,7 +17,7 @@ use super::{
 };
 
 /// All that was voted in a round. It names no model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Votes {
     /// The format.
@@ -49,7 +50,7 @@ pub struct Votes {
 }
 
 /// Ballots from elsewhere.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Imports {
     /// The files, in the user's order.
@@ -59,7 +60,7 @@ pub struct Imports {
 }
 
 /// One file of ballots from elsewhere.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ImportedFile {
     /// What the user called it.
@@ -71,7 +72,7 @@ pub struct ImportedFile {
 }
 
 /// The configured numbers: quorum and majority are of these, not of what survived.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Panel {
     /// Slots asked for an answer.
@@ -81,7 +82,7 @@ pub struct Panel {
 }
 
 /// One slot of the panel.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Candidate {
     /// Its id.
@@ -112,7 +113,7 @@ impl Candidate {
 }
 
 /// One judge and its ballots.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JudgeVotes {
     /// Its id in the round.

@@ -8,6 +8,7 @@ use super::SessionError;
 use super::events::History;
 use super::layout::{Layout, Round, Turn};
 use super::meta::{Meta, SessionState};
+use super::slot::SlotState;
 use super::status::Status;
 use crate::fs::{LockState, OwnerLock};
 
@@ -55,15 +56,19 @@ impl View {
         let round = round.and_then(|round| {
             let folder = layout.round(round);
             let mut status = stand(&folder).ok()?;
-            // A judge that is asked in a further turn is what it is there.
+            // A judge that is asked in a further turn is what it is there; one that did not complete its second pass is
+            // what it ended as in that one. A repair turn that brings nothing leaves it as it was.
             let second = folder.turn(Turn::SecondPass);
-            for turn in [folder.turn(Turn::Repair), second.clone(), second.turn(Turn::Repair)] {
-                if status.state.is_active()
-                    && let Ok(inside) = stand(&turn)
-                    && inside.state.is_active()
-                {
-                    status.models.extend(inside.models);
-                }
+            for (turn, weighs) in
+                [(folder.turn(Turn::Repair), false), (second.clone(), true), (second.turn(Turn::Repair), false)]
+            {
+                let Ok(inside) = stand(&turn) else { continue };
+                let active = inside.state.is_active();
+                let told = inside
+                    .models
+                    .into_iter()
+                    .filter(|(_, slot)| active || weighs && slot.state != SlotState::Completed);
+                status.models.extend(told);
             }
             Some((round, status))
         });

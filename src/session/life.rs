@@ -1,11 +1,12 @@
 //! The life of a session, a round or a turn: the one function that moves between its states.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::meta::SessionState;
 
 /// Why a session that had ended goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
     /// Its answers are judged in a new round.

@@ -1,5 +1,6 @@
 //! What cannot be concluded from so few votes, in one sentence.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::SlotId;
@@ -12,7 +13,7 @@ use super::{AnswerResult, Decision, PairResult};
 const LEVEL: f64 = 0.05;
 
 /// What the votes do not show.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Conclusion {
     /// For people, without names of models.
@@ -22,7 +23,7 @@ pub struct Conclusion {
 }
 
 /// The first rank against the next.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
     /// The first.

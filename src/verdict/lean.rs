@@ -1,5 +1,6 @@
 //! Whether a judge leans to a place in its prompt.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::SlotId;
@@ -10,7 +11,7 @@ use super::ranks::rank_biserial;
 use super::statistics::rounded;
 
 /// What is to know about one judge's voting.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JudgeRecord {
     /// The judge.
@@ -26,7 +27,7 @@ pub struct JudgeRecord {
 }
 
 /// A lean to early or late places in the prompt.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Lean {
     /// How it was found.
@@ -40,7 +41,7 @@ pub struct Lean {
 }
 
 /// How a lean is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum LeanMethod {
     /// One pass: places of approvals against those of rejections (rank-biserial correlation, exact rank-sum test). What

@@ -1,5 +1,6 @@
 //! `verdict.json`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Leaks, Passes, Recuse, SelfVote};
@@ -11,7 +12,7 @@ use crate::session::slot::SlotState;
 use super::{Conclusion, JudgeRecord, KeyIssue, PairResult};
 
 /// What a round decided, and everything that it was computed from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Verdict {
     /// The format.
@@ -91,7 +92,7 @@ impl Verdict {
 }
 
 /// Whether the votes decide anything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Decision {
     /// A ranking exists, ties included.
@@ -101,7 +102,7 @@ pub enum Decision {
 }
 
 /// Why nobody won.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum NoWinner {
     /// No answer is complete.
@@ -119,7 +120,7 @@ pub enum NoWinner {
 }
 
 /// The configured panel and what was left of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PanelCount {
     /// Slots asked for an answer.
@@ -133,7 +134,7 @@ pub struct PanelCount {
 }
 
 /// How many votes there are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BallotCount {
     /// Votes that the configured judges could cast on the complete answers.
@@ -149,7 +150,7 @@ pub struct BallotCount {
 }
 
 /// One answer's result.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AnswerResult {
     /// Its id.
@@ -185,7 +186,7 @@ pub struct AnswerResult {
 }
 
 /// The 95 % score interval of a proportion (Wilson 1927).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Interval {
     /// Lower bound, 0 to 1.
@@ -195,7 +196,7 @@ pub struct Interval {
 }
 
 /// One vote on an answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResultVote {
     /// Who voted.
@@ -208,13 +209,14 @@ pub struct ResultVote {
     /// The vote.
     pub verdict: VoteVerdict,
     /// 1 to 10.
+    #[schemars(range(min = 1, max = 10))]
     pub confidence: Option<u8>,
     /// The judge's reason.
     pub summary: String,
 }
 
 /// Krippendorff's alpha for nominal data, over approvals and rejections.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Agreement {
     /// 1 is full agreement, 0 what chance would give; `None` when it is undefined: no answer has two votes, or all
@@ -227,7 +229,7 @@ pub struct Agreement {
 }
 
 /// Disagreement on one answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Dissent {
     /// The answer.
@@ -239,7 +241,7 @@ pub struct Dissent {
 }
 
 /// A slot or judge that did not complete.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MissingSeat {
     /// Its id.
@@ -249,7 +251,7 @@ pub struct MissingSeat {
 }
 
 /// A vote that flipped between two passes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InconsistentVote {
     /// The judge.
@@ -263,7 +265,7 @@ pub struct InconsistentVote {
 }
 
 /// Spearman's rank correlation of an answer's size and its score.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LengthEffect {
     /// 1 when the longer answer always scores higher, -1 when the shorter does; `None` when it is undefined: fewer than
@@ -274,7 +276,7 @@ pub struct LengthEffect {
 }
 
 /// A vote that there is not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MissingVote {
     /// The judge.
@@ -286,7 +288,7 @@ pub struct MissingVote {
 }
 
 /// Notes on one judge's reply.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JudgeNotes {
     /// The judge.

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::SlotId;
@@ -14,7 +15,7 @@ use super::statistics::{rounded, wilson_of};
 use super::{Decision, Interval, NoWinner};
 
 /// How one answer did against the others.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PairResult {
     /// The answer.

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::support::{Session, TeamToml, TestEnv, assert_consistent, finish, judges, run_and_judge, voters};
+use crate::support::{
+    Session, TeamToml, TestEnv, assert_consistent, finish, judges, run_and_judge, voters, wait_until,
+};
 
 fn strings(value: &Value) -> Vec<String> {
     value.as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
@@ -302,6 +304,71 @@ fn both_passes_have_a_repair_turn_of_their_own() {
     let ballots = &session.json("verdict.json")["ballots"];
     assert_eq!((&ballots["cast"], &ballots["inconsistent"], &ballots["missing"]), (&json!(4), &json!(0), &json!(0)));
     assert_consistent(&session);
+}
+
+#[test]
+fn a_judge_of_a_second_pass_is_shown_at_work_and_can_be_cancelled_alone() {
+    let config = two_answers().agent("fair", &["vote approve"]).agent("firm", &["vote approve"]);
+    let script = "if [ -e \"$1\" ]; then exec \"$0\" hang; fi; touch \"$1\"; exec \"$0\" 'vote approve'";
+    let seen = tempfile::tempdir().unwrap();
+    let seen = seen.path().join("seen").display().to_string();
+    let env = TestEnv::with(&shell(config, "slow", script, &[&seen]));
+    let mut judging = env.start(&["run-and-judge", "Which one is it?", "--judges", "fair,firm,slow", "--passes", "2"]);
+    let session = env.session_with("judging/pass-2/status.json");
+    let second = session.round("judging/pass-2");
+    let slow = session.round("judging").id_of("slow");
+    wait_until("the second pass", || (second.slot(&slow)["state"] == "RUNNING").then_some(()));
+    let (status, _) = finish(&env, &["status", "--json"], 0);
+    let status: Value = serde_json::from_str(&status).unwrap();
+    assert_eq!(status["round"]["status"]["models"][&slow]["state"], "RUNNING", "{status}");
+    let (_, err) = finish(&env, &["cancel", "latest", &slow], 0);
+    assert!(err.contains(&format!("judge {slow} of")) && err.contains("is CANCELLED"), "{err}");
+    assert_eq!(judging.wait().code(), Some(0), "{}", judging.stderr());
+    let verdict = session.json("verdict.json");
+    assert_eq!(verdict["missingJudges"], json!([{"id": slow, "state": "CANCELLED"}]));
+    assert_eq!(verdict["ballots"]["cast"], 4);
+    assert_consistent(&session);
+}
+
+#[test]
+fn a_second_pass_that_is_stopped_leaves_no_verdict_and_closed_records() {
+    let config = two_answers().agent("fair", &["vote approve"]);
+    let script = "if [ -e \"$1\" ]; then exec \"$0\" hang; fi; touch \"$1\"; exec \"$0\" 'vote approve'";
+    let seen = tempfile::tempdir().unwrap();
+    let seen = seen.path().join("seen").display().to_string();
+    let env = TestEnv::with(&shell(config, "slow", script, &[&seen]));
+    let mut judging = env.start(&["run-and-judge", "Which one is it?", "--judges", "fair,slow", "--passes", "2"]);
+    let session = env.session_with("judging/pass-2/status.json");
+    let second = session.round("judging/pass-2");
+    let slow = session.round("judging").id_of("slow");
+    wait_until("the second pass", || (second.slot(&slow)["state"] == "RUNNING").then_some(()));
+    judging.signal(nix::sys::signal::Signal::SIGINT);
+    assert_eq!(judging.wait().code(), Some(130), "{}", judging.stderr());
+    assert!(!session.has("verdict.json") && !session.has("judging/verdict.json"));
+    assert_eq!(second.json("status.json")["state"], "cancelled");
+    assert_eq!(session.json("judging/status.json")["state"], "cancelled");
+    assert_consistent(&session);
+}
+
+#[test]
+fn who_watches_is_told_every_turn_as_it_was_recorded() {
+    let env = bench(&[("lazy", &["vote first missing", "vote again approve"]), ("fair", &["vote approve"])]);
+    let (out, _) = run_and_judge(&env, &["--judges", "lazy,fair", "--passes", "2", "--json"], 0);
+    let session = env.session();
+    let folders = [".", "judging", "judging/repair", "judging/pass-2", "judging/pass-2/repair"];
+    let (watched, _) = finish(&env, &["status", "--watch", "--json"], 0);
+    for printed in [&out, &watched] {
+        let mut told: std::collections::BTreeMap<String, Vec<Value>> = Default::default();
+        for line in printed.lines() {
+            let mut event: Value = serde_json::from_str(line).unwrap();
+            let folder = event.as_object_mut().unwrap().remove("folder").unwrap();
+            told.entry(folder.as_str().unwrap().to_owned()).or_default().push(event);
+        }
+        for folder in folders {
+            assert_eq!(told[folder], session.round(folder).events(), "{folder}");
+        }
+        assert_eq!(told.len(), folders.len());
+    }
 }
 
 #[test]
