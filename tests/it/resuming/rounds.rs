@@ -152,3 +152,21 @@ fn a_judge_that_failed_is_asked_again_on_request_while_its_round_goes_on() {
     assert_eq!(came_of(&session), expected);
     assert_eq!(asked(&env, &done), before);
 }
+
+#[test]
+fn a_round_that_is_resumed_is_watched_from_where_it_was() {
+    let env = with_slow_judge();
+    die(&env, "slot-end-settled:4", &[RUN, &["--judges", "slow,quick"]].concat());
+    let mut team = env.start(&["resume"]);
+    wait_until("the slow judge", || (count(&env, "slow", "votes") == 2).then_some(()));
+    let mut watch = env.start(&["status", "--watch"]);
+    let session = env.session();
+    let slow = session.round("judging").id_of("slow");
+    wait_until("what came before", || watch.stdout().contains("LOST").then_some(()));
+    env.write("go", "");
+    assert_eq!(team.wait().code(), Some(0), "{}", team.stderr());
+    assert_eq!(watch.wait().code(), Some(0));
+    let seen = watch.stdout();
+    let line = format!("judge {slow} COMPLETED");
+    assert!(seen.lines().filter(|shown| shown.contains(&line)).count() >= 1, "{seen}");
+}
