@@ -16,7 +16,7 @@ use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::Votes;
 use crate::runner::Observer;
 use crate::session::slot::SlotState;
-use crate::session::{Event, Manifest, Phase, Record, Round, Session, SessionError, SessionState, Status, Turn};
+use crate::session::{Event, Manifest, Phase, Record, Round, Session, SessionError, SessionState, Status, Turn, Why};
 use crate::verdict::{self, Context, FailedSeat, Names, Seat};
 
 /// A verdict on disk.
@@ -116,6 +116,7 @@ pub(super) fn publish(
         notes.push("the names were revealed to a person before this verdict; the record says when".to_owned());
     }
     notes.extend(accepted_drift(records));
+    notes.extend(other_isolation(&[records, folder.records()], &services.isolation()));
     let asked = votes.imported.is_none().then_some((&judges, folder.status()));
     notes.splice(0..0, panel_notes(session.panel().status(), &panel, asked));
     notes.extend(dropped_settings(records, "slot"));
@@ -172,6 +173,19 @@ pub(super) fn publish(
     session.panel_mut().settle()?;
     fault::reach(Point::SessionVerdict);
     Ok(Published { decision: decision_of(&result, &names), text })
+}
+
+/// What kept slots or judges apart that were asked before the session was resumed elsewhere.
+fn other_isolation(records: &[&[Record]], now: &str) -> Option<String> {
+    let mut begun = records.iter().filter_map(|records| match &records.first()?.event {
+        Event::Created { isolation, .. } => Some(isolation.as_str()),
+        _ => None,
+    });
+    let resumed = records
+        .iter()
+        .any(|records| records.iter().any(|record| matches!(record.event, Event::Reopened { why: Why::Resume, .. })));
+    let other = begun.find(|begun| *begun != now).filter(|_| resumed)?;
+    Some(format!("before the session was resumed slots were kept apart by other means: {other}"))
 }
 
 /// What was not as before when the session was resumed.

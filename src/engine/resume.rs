@@ -11,7 +11,7 @@ use super::plan::{RoundPlan, RunPlan, Terms};
 use super::record::show_since;
 use super::round::{Opened, prompt_hashes};
 use super::run::{Context, Work, abandon, go_on, stands};
-use crate::config::ResolvedModel;
+use crate::config::{ResolvedModel, Target};
 use crate::error::{Error, Result};
 use crate::ids::{Sha256Hash, SlotId};
 use crate::runner::Limits;
@@ -68,7 +68,7 @@ pub struct Resumption {
     drift: Vec<String>,
     slots: Vec<SlotId>,
     judging: Judging,
-    /// Everybody that may be asked.
+    /// Everybody that may be asked, or was.
     asked: Vec<ResolvedModel>,
     /// Whether the session is closed, with everything that belongs to that.
     is_sealed: bool,
@@ -160,8 +160,13 @@ impl Resumption {
         };
         let opened = newest.as_ref().filter(|_| judge.is_some() && round_plan.is_some());
         let opened = opened.map(|(stand, _)| Opened { round: stand.round, failed: options.failed });
-        let mut asked = Vec::new();
-        asked.extend(slots.iter().filter_map(|slot| Some(manifest.member(*slot)?.resolved.clone())));
+        // Those that answered already are asked nothing; but their keys must not be written either.
+        let needed = |slot: &SlotId, model: &ResolvedModel| {
+            slots.contains(slot) || !matches!(model.target, Target::Local { .. })
+        };
+        let members = manifest.models.iter().map(|(slot, member)| (slot, &member.resolved));
+        let mut asked: Vec<ResolvedModel> =
+            members.filter(|(slot, model)| needed(slot, model)).map(|(_, model)| model.clone()).collect();
         if judging == Judging::Left {
             let judges = judge.as_ref().map(|judge| judge.judges_of(&members_of(manifest)));
             asked.extend(judges.into_iter().flatten());
@@ -188,7 +193,7 @@ impl Resumption {
         })
     }
 
-    /// The models that may be asked.
+    /// The models that may be asked, and those of the panel that answered.
     #[must_use]
     pub fn asked(&self) -> Vec<&ResolvedModel> {
         self.asked.iter().collect()

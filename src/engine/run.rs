@@ -193,6 +193,7 @@ pub(super) fn abandon(session: &mut Session, round: Round) -> Result<()> {
     let mut folder = session.enter_round(round)?;
     let now = Timestamp::now();
     folder.end_lost(now)?;
+    folder.end_turns(now)?;
     session.close_round(round, folder, SessionState::Cancelled, now)?;
     Ok(())
 }
@@ -356,7 +357,9 @@ pub(super) fn end(
     let problem = match (problem, closed) {
         (None, Ok(_)) => return Ok(Outcome { layout, decision, verdict, stop }),
         (Some(error), _) if !layout.root().is_dir() => error.hint("nothing of it is kept; run it again"),
-        (Some(error), _) => error.hint(format!("what is complete is kept in `{root}`")),
+        (Some(error), _) => {
+            error.hint(format!("what is complete is kept in `{root}`; `team resume {}` goes on", layout.name()))
+        }
         (None, Err(error)) => Error::from(error).hint(format!("`{root}` may not show how the session ended")),
     };
     Err(match stop {

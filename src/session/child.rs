@@ -159,6 +159,21 @@ impl PanelFolder {
         Self::fill(layout, contents, now)
     }
 
+    /// Ends the turns inside of this folder that nobody goes on with.
+    pub fn end_turns(&mut self, now: Timestamp) -> Result<(), SessionError> {
+        for turn in Turn::ALL {
+            let layout = self.layout().turn(turn);
+            if !has_record(&layout)? {
+                continue;
+            }
+            let mut inside = Self::open(layout, &self.status().session)?;
+            inside.end_lost(now)?;
+            inside.end_turns(now)?;
+            self.close_turn(turn, inside, SessionState::Cancelled, now)?;
+        }
+        Ok(())
+    }
+
     /// Closes a turn and ties its record to this one; gives back the turn's last line.
     pub fn close_turn(
         &mut self,

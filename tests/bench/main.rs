@@ -18,6 +18,7 @@ mod http;
 mod judging;
 mod measure;
 mod processes;
+mod resume;
 mod startup;
 mod stream;
 mod table;
@@ -36,13 +37,14 @@ fn main() -> ExitCode {
     // Cargo itself adds `--bench`.
     let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     measure::raise_descriptor_limit();
-    let groups: [(&str, Group); 6] = [
+    let groups: [(&str, Group); 7] = [
         ("startup", startup::rows),
         ("processes", processes::rows),
         ("stream", stream::rows),
         ("http", http::rows),
         ("judging", judging::rows),
         ("tally", tally::rows),
+        ("resume", resume::rows),
     ];
     table::head();
     let mut over = false;
