@@ -151,3 +151,90 @@ impl PanelFolder {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::testing::model;
+    use super::super::{NewSession, Session, SessionKind};
+    use super::*;
+
+    /// A session of three: the first slot ran when its owner died, the second has failed, the third had not begun.
+    fn cut_off(base: &std::path::Path) -> Session {
+        let new = NewSession {
+            base,
+            kind: SessionKind::Team,
+            title: "x",
+            input: b"x",
+            task: None,
+            models: vec![model("a"), model("b"), model("c")],
+            isolation: "none".to_owned(),
+            prompts: BTreeMap::new(),
+            plan: None,
+            judges: None,
+        };
+        let now = Timestamp::now();
+        let mut session = Session::create(new, now, &mut rand::rng()).unwrap();
+        let [first, second, _] = slots(&session);
+        let panel = session.panel_mut();
+        for slot in [first, second] {
+            panel.record(Event::SlotStarted { slot, attempt: 1 }, now).unwrap();
+        }
+        let end = SlotEnd::without_answer(1, SlotError::new(Reason::Auth, "no key"));
+        panel.record(Event::SlotEnded { slot: second, end: Box::new(end) }, now).unwrap();
+        session
+    }
+
+    fn slots(session: &Session) -> [SlotId; 3] {
+        let slots: Vec<SlotId> = session.panel().status().models.keys().copied().collect();
+        slots.try_into().unwrap()
+    }
+
+    fn take_up(session: &mut Session, failed: bool) {
+        session.take_up(TakeUp { failed, drift: &[], ended: Ended::GoesOn }, Timestamp::now()).unwrap();
+    }
+
+    #[test]
+    fn an_answer_with_its_name_is_complete_and_is_not_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut session = cut_off(dir.path());
+        let [first, _, third] = slots(&session);
+        fs::replace(&session.layout().response(first), b"all of it").unwrap();
+        assert_eq!(session.panel().left(false), [third]);
+        take_up(&mut session, false);
+        let entry = &session.panel().status().models[&first];
+        assert_eq!((entry.state, entry.sha256), (SlotState::Completed, Some(Sha256Hash::of(b"all of it"))));
+    }
+
+    #[test]
+    fn an_answer_without_its_name_is_kept_as_partial_text_and_asked_for_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut session = cut_off(dir.path());
+        let [first, second, third] = slots(&session);
+        let layout = session.layout().clone();
+        fs::replace(&layout.response_part(first), b"half of").unwrap();
+        fs::replace(&layout.root().join(".tmp-left"), b"x").unwrap();
+        take_up(&mut session, false);
+        assert_eq!(fs_err::read_to_string(layout.partial(first)).unwrap(), "half of");
+        assert!(!layout.response_part(first).exists() && !layout.root().join(".tmp-left").exists());
+        let state = |slot| session.panel().status().models[&slot].state;
+        assert_eq!([first, second, third].map(state), [SlotState::Pending, SlotState::Failed, SlotState::Pending]);
+        assert_eq!(session.panel().status().models[&first].attempts, 1);
+    }
+
+    #[test]
+    fn what_failed_is_left_only_on_request_and_what_is_reopened_can_start() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut session = cut_off(dir.path());
+        let [first, second, third] = slots(&session);
+        assert_eq!(session.panel().left(true), [first, second, third]);
+        take_up(&mut session, true);
+        let now = Timestamp::now();
+        session.panel_mut().record(Event::SlotStarted { slot: second, attempt: 2 }, now).unwrap();
+        let end = SlotEnd::without_answer(2, SlotError::new(Reason::Auth, "no key"));
+        session.panel_mut().record(Event::SlotEnded { slot: second, end: Box::new(end) }, now).unwrap();
+        let again = session.panel_mut().record(Event::SlotStarted { slot: second, attempt: 3 }, now);
+        assert!(matches!(again, Err(SessionError::Transition { .. })), "not without being reopened");
+    }
+}
