@@ -156,7 +156,7 @@ fn a_judge_that_failed_is_asked_again_on_request_while_its_round_goes_on() {
 #[test]
 fn a_round_that_is_resumed_is_watched_from_where_it_was() {
     let env = with_slow_judge();
-    die(&env, "slot-end-settled:4", &[RUN, &["--judges", "slow,quick"]].concat());
+    die(&env, "slot-end-recorded:4", &[RUN, &["--judges", "slow,quick"]].concat());
     let mut team = env.start(&["resume"]);
     wait_until("the slow judge", || (count(&env, "slow", "votes") == 2).then_some(()));
     let mut watch = env.start(&["status", "--watch"]);
