@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::HeadTail;
 use crate::fs;
+use crate::ids::Sha256Hash;
 
 /// Bytes of standard error that reach the disk.
 const ON_DISK: u64 = 4 << 20;
@@ -85,14 +86,19 @@ impl ErrorLog {
     /// Writes the log of a failed slot to `log`: `diagnosis`, then what came on standard error.
     ///
     /// The caller has redacted `diagnosis`. An error of an earlier write is in the log too; the log is written
-    /// from memory then.
-    pub fn publish(mut self, log: &Path, diagnosis: &str) -> io::Result<()> {
+    /// from memory then. Gives the log's hash.
+    pub fn publish(mut self, log: &Path, diagnosis: &str) -> io::Result<Sha256Hash> {
         if let Some(dir) = log.parent() {
             fs::ensure_dir(dir)?;
         }
         let temp = self.part.with_extension("log");
         fs::remove_if_exists(&temp)?;
-        let written = self.write_log(&temp, diagnosis).and_then(|()| fs::publish(&temp, log));
+        let written = self.write_log(&temp, diagnosis).and_then(|()| {
+            // A few MiB at most, and only of a slot that failed.
+            let sha256 = Sha256Hash::of(&fs_err::read(&temp)?);
+            fs::publish(&temp, log)?;
+            Ok(sha256)
+        });
         if written.is_err() {
             fs::remove_if_exists(&temp).ok();
         }

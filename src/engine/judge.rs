@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use rand::CryptoRng;
 
 use super::record::{record, show_last};
+use super::rules::{Bench, RoundRules};
 use super::services::Services;
 use crate::config::{ResolvedModel, SelfVote, Target};
 use crate::error::{Error, ErrorKind, Result};
@@ -38,6 +39,10 @@ impl JudgeRequest {
     #[must_use]
     pub fn judges_of(&self, models: &[ResolvedModel]) -> Vec<ResolvedModel> {
         self.judges.clone().unwrap_or_else(|| models.to_vec())
+    }
+
+    fn bench(&self) -> Bench {
+        if self.judges.is_none() { Bench::Panel } else { Bench::Named }
     }
 
     /// Refuses, before a run, a panel that would leave an answer without a judge.
@@ -126,13 +131,14 @@ pub(super) async fn run_round<R: CryptoRng>(
         judge_models,
         services.isolation(),
         prompt_hashes(&request.prompts),
+        RoundRules { self_vote: request.self_vote, bench: request.bench() }.to_map(),
         Timestamp::now(),
         rng,
     )?;
     show_last(session.panel(), observer);
     observer.enter(&round.folder());
     show_last(&folder, observer);
-    let judges = seated_judges(folder.manifest(), &manifest, request);
+    let judges = seated_judges(folder.manifest(), &manifest, request.bench());
     let drawn = assign(&answers, &judges, request.self_vote, rng)?;
     let task = fs_err::read(session.layout().input())?;
     let prompts = JudgePrompts::new(&request.prompts, &task, texts.iter().map(|(id, text)| (*id, text.as_slice())));
@@ -192,13 +198,17 @@ fn read_answers(session: &Session) -> Result<BTreeMap<SlotId, Vec<u8>>> {
     Ok(texts)
 }
 
-fn seated_judges(round: &Manifest, panel: &Manifest, request: &JudgeRequest) -> Vec<Judge> {
+/// The judges of `round`, each with the seat of the panel that it stands for.
+pub(super) fn seated_judges(round: &Manifest, panel: &Manifest, bench: Bench) -> Vec<Judge> {
     let judge = |(index, id): (usize, &SlotId)| {
         let model = &round.models[id].resolved;
         Judge {
             id: *id,
             identity: model.identity.clone(),
-            seat: if request.judges.is_none() { panel.shuffle_order.get(index).copied() } else { None },
+            seat: match bench {
+                Bench::Panel => panel.shuffle_order.get(index).copied(),
+                Bench::Named => None,
+            },
             context_tokens: model.settings.context,
         }
     };
@@ -317,7 +327,17 @@ fn read_ballots(
         votes_of_judges.push(judged);
     }
     folder.settle()?;
-    let eligible = Coverage::allowed(answers, judges, self_vote);
+    Ok(votes_of(round, self_vote, slots, &Coverage::allowed(answers, judges, self_vote), votes_of_judges))
+}
+
+/// The contents of `votes.json`: who stood for election, and the ballots.
+pub(super) fn votes_of(
+    round: Round,
+    self_vote: SelfVote,
+    slots: &Status,
+    eligible: &Coverage,
+    judges: Vec<JudgeVotes>,
+) -> Votes {
     let candidates = slots
         .models
         .iter()
@@ -328,6 +348,6 @@ fn read_ballots(
             eligible_judges: eligible.of(*id) as u32,
         })
         .collect::<Vec<_>>();
-    let panel = Panel { slots: candidates.len() as u32, judges: votes_of_judges.len() as u32 };
-    Ok(Votes { version: FormatVersion::CURRENT, round: round.0, self_vote, panel, candidates, judges: votes_of_judges })
+    let panel = Panel { slots: candidates.len() as u32, judges: judges.len() as u32 };
+    Votes { version: FormatVersion::CURRENT, round: round.0, self_vote, panel, candidates, judges }
 }

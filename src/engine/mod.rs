@@ -10,6 +10,7 @@ mod local;
 mod outcome;
 mod publish;
 mod record;
+mod rules;
 mod run;
 mod services;
 

@@ -115,10 +115,12 @@ impl Session {
             kind: new.kind,
             session: &id,
             input: Some(new.input),
+            task: new.task,
             models: new.models.clone(),
             parent: None,
             isolation: new.isolation.clone(),
             prompts: new.prompts.clone(),
+            rules: BTreeMap::new(),
         };
         let panel = PanelFolder::create(layout.clone(), panel, now, rng)?;
         Ok(Self { layout, meta, panel, temporary: None, _lock: lock })
@@ -184,12 +186,13 @@ impl Session {
 
     /// Goes on with a session that was closed.
     pub fn reopen(&mut self, why: &str, now: Timestamp) -> Result<(), SessionError> {
-        self.panel.record(Event::Reopened { why: why.to_owned() }, now)?;
         self.meta.status = SessionState::InProgress;
         self.meta.completed_at = None;
-        // The seal is that of a closed record, and this one goes on.
+        // The seal is that of a closed record, and this one goes on. It goes first: a record that is longer than its
+        // seal would look changed if this process ended in between.
         self.meta.events = None;
         fs::replace_json(&self.layout.meta(), &self.meta)?;
+        self.panel.record(Event::Reopened { why: why.to_owned() }, now)?;
         self.panel.write_status()
     }
 
@@ -199,6 +202,7 @@ impl Session {
         judges: Vec<ResolvedModel>,
         isolation: String,
         prompts: BTreeMap<String, Sha256Hash>,
+        rules: BTreeMap<String, String>,
         now: Timestamp,
         rng: &mut impl CryptoRng,
     ) -> Result<(Round, PanelFolder), SessionError> {
@@ -212,10 +216,12 @@ impl Session {
             kind: self.meta.kind,
             session: &self.meta.session_id,
             input: None,
+            task: None,
             models: judges,
             parent: Some(Parent { round, head }),
             isolation,
             prompts,
+            rules,
         };
         let panel = PanelFolder::create(layout, new, now, rng)?;
         Ok((round, panel))
@@ -229,7 +235,7 @@ impl Session {
         state: SessionState,
         now: Timestamp,
     ) -> Result<Record, SessionError> {
-        panel.record(Event::Closed { state }, now)?;
+        panel.record(Event::Closed { state, meta: None }, now)?;
         panel.settle()?;
         panel.write_status()?;
         let (Some(head), Some(last)) = (panel.head(), panel.last()) else {
@@ -255,12 +261,15 @@ impl Session {
     /// back after all of them, else the record's last line.
     pub fn close(mut self, state: SessionState, now: Timestamp) -> Result<Record, SessionError> {
         let mut errors = Vec::new();
-        errors.extend(self.panel.record(Event::Closed { state }, now).err());
-        errors.extend(self.panel.settle().err());
-        errors.extend(self.panel.write_status().err());
+        let now = self.panel.not_before(now);
         self.meta.status = state;
         self.meta.completed_at = Some(now);
         self.meta.artifacts = self.artifacts();
+        let meta = self.meta.digest().map_err(SessionError::Io);
+        let meta = meta.map_err(|error| errors.push(error)).ok();
+        errors.extend(self.panel.record(Event::Closed { state, meta }, now).err());
+        errors.extend(self.panel.settle().err());
+        errors.extend(self.panel.write_status().err());
         self.meta.events = self.panel.head().map(|head| EventsSeal { count: self.panel.count(), head });
         errors.extend(fs::replace_json(&self.layout.meta(), &self.meta).err().map(SessionError::Io));
         match errors.into_iter().next() {

@@ -179,7 +179,7 @@ impl Status {
                 self.state = SessionState::InProgress;
                 self.completed_at = None;
             }
-            Event::Closed { state } => {
+            Event::Closed { state, .. } => {
                 self.state = *state;
                 self.completed_at = Some(record.at);
             }
@@ -242,6 +242,7 @@ mod tests {
             truncated: false,
             usage: None,
             dropped_settings: Vec::new(),
+            kept: BTreeMap::new(),
             error: None,
         };
         Event::SlotEnded { slot, end: Box::new(end) }

@@ -19,7 +19,7 @@ pub use model::{
     PanelCount, ResultVote, Verdict,
 };
 pub use recompute::{recompute, to_json};
-pub use render::{Context, FailedSeat, Names, Seat, banner, render, summary};
+pub use render::{Context, FailedSeat, Names, RENDERING, Seat, banner, render, summary};
 pub use statistics::{VoteCounts, krippendorff_alpha, wilson_interval};
 pub use tally::tally;
 

@@ -9,5 +9,5 @@ mod headline;
 mod sections;
 
 pub use context::{Context, FailedSeat, Names, Seat};
-pub use document::render;
+pub use document::{RENDERING, render};
 pub use headline::{banner, summary};
