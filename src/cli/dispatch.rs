@@ -4,7 +4,9 @@ use clap::Parser;
 
 use super::args::{Cli, Command};
 use super::context::Context;
-use super::{completions, config, deep, demo, doctor, init, judge, looks, models, run, sessions, show, warnings};
+use super::{
+    completions, config, deep, demo, doctor, init, judge, looks, models, run, sessions, show, verify, warnings,
+};
 use crate::error::{Error, ExitCode};
 
 /// Runs the program; the result is its exit code.
@@ -59,6 +61,7 @@ fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Error> {
         Command::List(args) => sessions::list(&args, context),
         Command::Cancel(args) => sessions::cancel(&args, context),
         Command::Show(args) => show::show(&args, context),
+        Command::Verify(args) => verify::verify(&args, context),
     }
 }
 

@@ -19,6 +19,7 @@ mod printer;
 mod run;
 mod sessions;
 mod show;
+mod verify;
 mod warnings;
 
 pub use context::Context;

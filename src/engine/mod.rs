@@ -13,6 +13,7 @@ mod record;
 mod rules;
 mod run;
 mod services;
+mod verify;
 
 pub use input::{Input, contained, read_input};
 pub use judge::JudgeRequest;
@@ -20,3 +21,4 @@ pub use local::local_server;
 pub use outcome::{Decision, Outcome};
 pub use run::{Context, RunRequest, judge, run};
 pub use services::Services;
+pub use verify::{Checked, Mismatch, RecordEnd, Verification, verify};

@@ -148,7 +148,16 @@ pub enum VotesError {
 
 impl From<VotesError> for Error {
     fn from(error: VotesError) -> Self {
-        Self::new(ErrorKind::Integrity, error.to_string()).with_source(error)
+        let (kind, hint) = match &error {
+            // A newer format is no broken one: the way out is a newer program.
+            VotesError::Newer { .. } => (ErrorKind::Usage, Some("use a newer `team`")),
+            VotesError::Json(_) | VotesError::Repeated(_) => (ErrorKind::Integrity, None),
+        };
+        let made = Self::new(kind, error.to_string()).with_source(error);
+        match hint {
+            Some(hint) => made.hint(hint),
+            None => made,
+        }
     }
 }
 

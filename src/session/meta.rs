@@ -145,6 +145,11 @@ impl Meta {
         read::json(path)
     }
 
+    /// The same of the bytes of the file at `path`.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, SessionError> {
+        read::parse(path, bytes)
+    }
+
     /// The digest of the contents but for the seal, which is made from it: what the closing event records.
     pub fn digest(&self) -> std::io::Result<Sha256Hash> {
         digest(serde_json::to_value(self).map_err(std::io::Error::other)?)

@@ -130,6 +130,11 @@ impl Status {
         read::json(path)
     }
 
+    /// The same of the bytes of the file at `path`.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, SessionError> {
+        read::parse(path, bytes)
+    }
+
     /// Computes the status from a whole record.
     pub fn fold(session: String, records: &[Record]) -> Result<Self, SessionError> {
         let mut status = match records.first() {
