@@ -310,6 +310,20 @@ mod tests {
     }
 
     #[test]
+    fn the_partial_text_that_a_full_disk_left_is_recorded_with_its_own_hash() {
+        let dir = tempfile::tempdir().unwrap();
+        let (part, partial) = (dir.path().join("part"), dir.path().join("partial"));
+        let mut file = AnswerFile::create(&part).unwrap();
+        file.push(b"kept").unwrap();
+        file.flush().unwrap();
+        file.file = fs_err::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        file.push(&vec![b'x'; BUFFER]).unwrap_err();
+        let facts = file.set_aside(&partial).unwrap().unwrap();
+        assert_eq!((facts.bytes, facts.sha256), (4, Sha256Hash::of(b"kept")));
+        assert_eq!(read(&partial), "kept");
+    }
+
+    #[test]
     fn a_long_answer_that_ends_in_blanks_is_not_blank_and_only_blanks_are() {
         let dir = tempfile::tempdir().unwrap();
         let mut file = AnswerFile::create(&dir.path().join("part")).unwrap();

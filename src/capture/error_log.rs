@@ -203,7 +203,8 @@ mod tests {
         let mut log = log_in(dir.path(), Box::new(Unchanged));
         log.push(b"went wrong");
         log.end();
-        log.publish(&path, "FAILED auth: status 401\n").unwrap();
+        let sha256 = log.publish(&path, "FAILED auth: status 401\n").unwrap();
+        assert_eq!(sha256, Sha256Hash::of(&fs_err::read(&path).unwrap()), "what the record will say of it");
         let text = fs_err::read_to_string(&path).unwrap();
         assert_eq!(text, "FAILED auth: status 401\n\nstandard error, 10 bytes:\n\nwent wrong\n");
         assert_eq!(std::fs::read_dir(dir.path().join("errors")).unwrap().count(), 1);

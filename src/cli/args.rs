@@ -17,7 +17,7 @@ Examples:
   team run -m claude:opus,codex \"Why is the sky blue?\"        only the answers
   team judge latest                                           vote on a finished run
   team show latest --reveal                                   who wrote what
-  team verify latest                                          whether the folder is what was recorded
+  team verify latest                                          whether all is as it was recorded
 
 Exit codes:
   0    done: `run` has at least one answer, `judge` has a ranking

@@ -76,7 +76,7 @@ fn text(found: &Verification, folder: &str) -> String {
         [first, rest @ ..] => {
             let many = plural(rest.len() as u64 + 1, "mismatch", "mismatches");
             let first = one_line(&first.to_string());
-            format!("NOT verified: {many}, {}{first}", if rest.is_empty() { "" } else { "the first: " })
+            format!("NOT verified: {many}{} {first}", if rest.is_empty() { ":" } else { ", the first:" })
         }
     });
     text

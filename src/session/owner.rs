@@ -402,8 +402,9 @@ mod tests {
         let now = Timestamp::now();
         let mut rng = rand::rng();
         let mut session = Session::create(new(dir.path(), b"hi"), now, &mut rng).unwrap();
-        let (round, panel) =
-            session.open_round(vec![model("j")], "none".to_owned(), BTreeMap::new(), now, &mut rng).unwrap();
+        let (round, panel) = session
+            .open_round(vec![model("j")], "none".to_owned(), BTreeMap::new(), BTreeMap::new(), now, &mut rng)
+            .unwrap();
         let head_before = session.panel().head().unwrap();
         let round_layout = panel.layout().clone();
         session.close_round(round, panel, SessionState::Completed, now).unwrap();
@@ -413,8 +414,32 @@ mod tests {
         let own = super::super::History::read(&session.layout().events()).unwrap();
         let Event::RoundClosed { head, .. } = own.records.last().unwrap().event else { panic!() };
         assert_eq!(head, history.head);
-        let (second, _) =
-            session.open_round(vec![model("j")], "none".to_owned(), BTreeMap::new(), now, &mut rng).unwrap();
+        let (second, _) = session
+            .open_round(vec![model("j")], "none".to_owned(), BTreeMap::new(), BTreeMap::new(), now, &mut rng)
+            .unwrap();
         assert_eq!(second.folder(), "judging-2");
+    }
+
+    #[test]
+    fn the_status_is_the_fold_of_the_record_and_the_close_holds_the_metas_digest_though_the_clock_was_set_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let later = Timestamp::from_second(1000).unwrap();
+        let mut session = Session::create(new(dir.path(), b"hi"), later, &mut rand::rng()).unwrap();
+        let layout = session.layout().clone();
+        let slot = *session.panel().status().models.keys().next().unwrap();
+        session.panel_mut().record(Event::SlotStarted { slot, attempt: 1 }, Timestamp::UNIX_EPOCH).unwrap();
+        session.close(SessionState::Failed, Timestamp::UNIX_EPOCH).unwrap();
+        let history = super::super::History::read(&layout.events()).unwrap();
+        let status = super::super::Status::read(&layout.status()).unwrap();
+        assert_eq!(super::super::Status::fold(status.session.clone(), &history.records).unwrap(), status);
+        assert_eq!(status.completed_at, Some(later));
+        let meta = fs_err::read(layout.meta()).unwrap();
+        let Event::Closed { meta: digest, .. } = history.records.last().unwrap().event else { panic!("not closed") };
+        assert!(digest.is_some());
+        assert_eq!(Meta::digest_of(&meta), digest);
+        assert_eq!(Meta::read(&layout.meta()).unwrap().completed_at, Some(later));
+        let changed = String::from_utf8(meta).unwrap().replace("Which one?", "Which two?");
+        assert_ne!(Meta::digest_of(changed.as_bytes()), digest);
+        assert_eq!(Meta::digest_of(b"[]"), None);
     }
 }

@@ -200,6 +200,9 @@ fn check_rounds(audit: &mut Audit, panel: &Panel, id: &str, found: &mut Verifica
     Ok(rounds)
 }
 
+/// One of a verdict's two hashes.
+type Pick = fn(RoundVerdict) -> Sha256Hash;
+
 /// Checks that the session's verdicts are those of its rounds, and the copies of the newest one.
 fn check_top(audit: &mut Audit, panel: &Panel, rounds: &[RoundFolder]) {
     let of_round: BTreeMap<Round, RoundVerdict> =
@@ -227,8 +230,7 @@ fn check_top(audit: &mut Audit, panel: &Panel, rounds: &[RoundFolder]) {
     if panel.end == End::Published && pending.is_some() {
         audit.note("the verdict of the newest round was not published: the one at the top is older, or none");
     }
-    let files: [(&str, fn(RoundVerdict) -> Sha256Hash); 2] =
-        [("verdict.json", |verdict| verdict.json), ("verdict.md", |verdict| verdict.md)];
+    let files: [(&str, Pick); 2] = [("verdict.json", |verdict| verdict.json), ("verdict.md", |verdict| verdict.md)];
     for (file, hash) in files {
         let pending = pending.filter(|_| panel.end == End::Open).map(hash);
         let there = audit.entry(file).is_ok_and(|entry| entry == Entry::File);
