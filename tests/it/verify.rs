@@ -29,6 +29,11 @@ fn judged_twice() -> (TestEnv, Session) {
     (env, session)
 }
 
+/// The same as an earlier run left it: for what does not need a new one.
+fn kept() -> Session {
+    Session::at(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/sessions/v1"))
+}
+
 /// What `team verify --json` says of `folder`.
 #[track_caller]
 fn verified(env: &TestEnv, folder: &Path, code: i32) -> Value {

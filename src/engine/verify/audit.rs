@@ -1,6 +1,6 @@
 //! Reading the folder: plain files only, each counted, nothing followed and nothing written.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -31,6 +31,9 @@ pub(super) struct Audit {
     pub(super) checked: Checked,
     pub(super) mismatches: Vec<Mismatch>,
     pub(super) notes: Vec<String>,
+    /// The names in each folder, from before anything was read: what a living owner adds later is not in them, so each is
+    /// known to the record, or about to be.
+    listing: BTreeMap<String, Vec<String>>,
     /// The files that an event or another file accounts for, whether they are as they should be or not.
     known: BTreeSet<String>,
     /// Folders that are none, told once.
@@ -39,14 +42,24 @@ pub(super) struct Audit {
 
 impl Audit {
     pub(super) fn new(root: &Path) -> Self {
-        Self {
+        let mut audit = Self {
             root: root.to_owned(),
             checked: Checked::default(),
             mismatches: Vec::new(),
             notes: Vec::new(),
+            listing: BTreeMap::new(),
             known: BTreeSet::new(),
             told: BTreeSet::new(),
+        };
+        audit.list("");
+        for folder in audit.names("").to_vec() {
+            // A scratch folder's contents are nobody's business, and a round has the same folders as a session.
+            audit.list(&folder);
+            if folder != "work" && audit.listing.contains_key(&folder) {
+                ["errors", "work"].iter().for_each(|inner| audit.list(&format!("{folder}/{inner}")));
+            }
         }
+        audit
     }
 
     pub(super) fn path(&self, file: &str) -> PathBuf {
@@ -212,8 +225,15 @@ impl Audit {
         self.same(file, expected, found, recorded_by).then_some(bytes)
     }
 
-    /// The names in `folder`, sorted; none where there is no such folder.
-    pub(super) fn names(&mut self, folder: &str) -> Vec<String> {
+    /// The names in `folder` as they were at the beginning, sorted; none where there was no such folder.
+    pub(super) fn names(&self, folder: &str) -> &[String] {
+        self.listing.get(folder).map_or(&[], Vec::as_slice)
+    }
+
+    fn list(&mut self, folder: &str) {
+        if !folder.is_empty() && !self.entry(folder).is_ok_and(|entry| entry == Entry::Folder) {
+            return;
+        }
         let list = || -> io::Result<Vec<String>> {
             fs::read_dir(self.path(folder))?
                 .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
@@ -222,12 +242,11 @@ impl Audit {
         match list() {
             Ok(mut names) => {
                 names.sort();
-                names
+                self.listing.insert(folder.to_owned(), names);
             }
-            Err(error) => {
-                self.unreadable(if folder.is_empty() { "." } else { folder }, &error);
-                Vec::new()
-            }
+            // Gone since it was looked at.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => self.unreadable(if folder.is_empty() { "." } else { folder }, &error),
         }
     }
 }

@@ -89,7 +89,9 @@ impl FolderRecord {
             Err(error) => error,
         };
         if self.intact {
-            let line = (1..=count).find(|end| Status::fold(session.to_owned(), &self.records[..*end]).is_err());
+            let mut status = Status::fold(session.to_owned(), &self.records[..count.min(1)]).ok();
+            let fits = |record: &Record| status.as_mut().is_some_and(|status| status.apply(record).is_ok());
+            let line = self.records[..count].iter().skip(1).map(fits).position(|fits| !fits).map(|index| index + 2);
             let found = Mismatch::new(&self.file, format!("cannot have happened: {error}"));
             audit.mismatch(Mismatch { line, ..found });
         }

@@ -70,7 +70,7 @@ impl RoundFolder {
         let events = format!("{prefix}events.jsonl");
         if closed.is_none() && audit.entry(&events).is_ok_and(|entry| entry == Entry::Missing) {
             // Made right before the record is: its owner was stopped in between, or is there now.
-            for name in audit.names(&folder) {
+            for name in audit.names(&folder).to_vec() {
                 if !matches!(name.as_str(), "manifest.json" | "work" | "errors") && !name.starts_with(".tmp-") {
                     strangers::stranger(audit, &format!("{prefix}{name}"));
                 }

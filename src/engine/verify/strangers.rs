@@ -14,7 +14,7 @@ const LITTER: [&str; 3] = [".DS_Store", "Thumbs.db", "desktop.ini"];
 pub(super) fn check(audit: &mut Audit, panels: &[&Panel]) {
     for panel in panels {
         let slots = panel.slots();
-        for name in audit.names(&panel.prefix) {
+        for name in audit.names(panel.prefix.trim_end_matches('/')).to_vec() {
             let file = panel.file(&name);
             match name.as_str() {
                 "work" => check_work(audit, &file, &slots),
@@ -35,7 +35,7 @@ fn check_work(audit: &mut Audit, folder: &str, slots: &BTreeSet<SlotId>) {
     if !audit.is_folder(folder) {
         return;
     }
-    for name in audit.names(folder) {
+    for name in audit.names(folder).to_vec() {
         let file = format!("{folder}/{name}");
         if name.parse().is_ok_and(|slot| slots.contains(&slot)) {
             audit.is_folder(&file);
@@ -49,7 +49,7 @@ fn check_errors(audit: &mut Audit, panel: &Panel, folder: &str, slots: &BTreeSet
     if !audit.is_folder(folder) {
         return;
     }
-    for name in audit.names(folder) {
+    for name in audit.names(folder).to_vec() {
         let file = format!("{folder}/{name}");
         if !audit.knows(&file) {
             judge(audit, panel, &file, &name, slots);
@@ -62,7 +62,7 @@ fn check_requests(audit: &mut Audit, folder: &str) {
     if !audit.is_folder(folder) {
         return;
     }
-    for name in audit.names(folder) {
+    for name in audit.names(folder).to_vec() {
         if !name.ends_with(".json") && !name.starts_with('.') {
             stranger(audit, &format!("{folder}/{name}"));
         }
@@ -70,7 +70,13 @@ fn check_requests(audit: &mut Audit, folder: &str) {
 }
 
 fn judge(audit: &mut Audit, panel: &Panel, file: &str, name: &str, slots: &BTreeSet<SlotId>) {
-    let plain = audit.entry(file).is_ok_and(|entry| entry == Entry::File);
+    let entry = audit.entry(file).ok();
+    // A name that is no text does not lead back to its file.
+    if entry == Some(Entry::Missing) && !name.contains(char::REPLACEMENT_CHARACTER) {
+        // A file that was being written has its own name now.
+        return;
+    }
+    let plain = entry == Some(Entry::File);
     if plain && is_unfinished(name, slots) {
         if panel.end == End::Published {
             audit.note(format!("`{file}` is what was left when its writer was stopped"));

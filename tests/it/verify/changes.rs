@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use super::{copy, first, judged_twice, look, recorded_files, verified};
+use super::{copy, first, judged_twice, kept, look, recorded_files, verified};
 use crate::support::{Session, TestEnv, finish};
 
 /// What is done to a file.
@@ -97,6 +97,9 @@ fn a_change_of_any_kind_to_any_file_is_found_and_that_file_is_named_first() {
         }
     }
     assert_eq!(look(copied.dir())["verified"], true, "everything was put back");
+    std::fs::write(copied.path(".lock"), "").unwrap();
+    change(&copied.path(".lock"), Change::Pipe, &env.path("outside"));
+    assert_eq!(first(&look(copied.dir())).0, ".lock");
 }
 
 /// Every way in which the lines of a record are tampered with, with the lines around which that shows.
@@ -124,7 +127,7 @@ fn tampered(lines: &[String]) -> Vec<(String, Vec<String>, usize)> {
 
 #[test]
 fn a_line_that_is_changed_added_removed_moved_or_cut_is_found_in_every_record() {
-    let (env, session) = judged_twice();
+    let (env, session) = (TestEnv::new(), kept());
     let copied = copy(&session, &env.path("copied"));
     for record in ["events.jsonl", "judging/events.jsonl", "judging-2/events.jsonl"] {
         let text = copied.text(record);
@@ -152,7 +155,7 @@ fn a_line_that_is_changed_added_removed_moved_or_cut_is_found_in_every_record() 
 
 #[test]
 fn a_file_that_no_event_knows_is_found_wherever_it_is_planted() {
-    let (env, session) = judged_twice();
+    let (env, session) = (TestEnv::new(), kept());
     let copied = copy(&session, &env.path("copied"));
     let dead = session.id_of("dead");
     let kiwi = session.id_of("kiwi");
@@ -186,6 +189,11 @@ fn a_file_that_no_event_knows_is_found_wherever_it_is_planted() {
             std::fs::remove_dir_all(copied.path(top)).unwrap();
         }
     }
+    let nameless = std::os::unix::ffi::OsStrExt::from_bytes(b"response-\xff.md");
+    let nameless = copied.dir().join::<&std::ffi::OsStr>(nameless);
+    std::fs::write(&nameless, "planted").unwrap();
+    assert_eq!(first(&look(copied.dir())).0, "response-\u{fffd}.md");
+    std::fs::remove_file(nameless).unwrap();
     // What a slot's own program leaves in its folder, and what file managers leave anywhere, is nobody's claim.
     std::fs::create_dir_all(copied.path("work/01/deep")).unwrap();
     std::fs::write(copied.path("work/01/deep/own.txt"), "mine").unwrap();
@@ -197,7 +205,7 @@ fn a_file_that_no_event_knows_is_found_wherever_it_is_planted() {
 
 #[test]
 fn two_answers_in_each_others_place_are_both_named() {
-    let (env, session) = judged_twice();
+    let (env, session) = (TestEnv::new(), kept());
     let copied = copy(&session, &env.path("copied"));
     let mut names = [session.id_of("kiwi"), session.id_of("plum")].map(|id| format!("response-{id}.md"));
     names.sort();
@@ -218,7 +226,7 @@ fn two_answers_in_each_others_place_are_both_named() {
 
 #[test]
 fn a_folder_that_is_a_link_to_elsewhere_is_not_followed() {
-    let (env, session) = judged_twice();
+    let (env, session) = (TestEnv::new(), kept());
     let copied = copy(&session, &env.path("copied"));
     for folder in ["judging", "errors", "judging-2/errors", "work"] {
         let (path, elsewhere) = (copied.path(folder), env.path("elsewhere"));
@@ -236,7 +244,7 @@ fn a_folder_that_is_a_link_to_elsewhere_is_not_followed() {
 
 #[test]
 fn a_whole_round_that_is_gone_is_named_with_the_line_that_opened_it() {
-    let (env, session) = judged_twice();
+    let (env, session) = (TestEnv::new(), kept());
     let copied = copy(&session, &env.path("copied"));
     std::fs::remove_dir_all(copied.path("judging")).unwrap();
     let (named, _, what) = first(&verified(&env, copied.dir(), 6));
@@ -282,7 +290,7 @@ fn a_changed_verdict_is_not_shown_and_a_changed_folder_is_not_judged() {
 
 #[test]
 fn a_newer_format_is_refused_by_name_and_is_no_mismatch() {
-    let (env, session) = judged_twice();
+    let (env, session) = (TestEnv::new(), kept());
     let newer: fn(&Session, &str) = |session, file| {
         let text = session.text(file);
         let text = text.replacen("\"version\":1", "\"version\":9", 1).replacen("\"version\": 1", "\"version\": 9", 1);
