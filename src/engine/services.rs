@@ -148,6 +148,7 @@ fn secrets_of(model: &ResolvedModel, environment: &Environment) -> Vec<String> {
                 purpose: agents::Purpose::Answer,
                 prompt_file: nowhere,
                 work_dir: nowhere,
+                private_dir: nowhere,
                 retries: 0,
                 nested_sandbox: agents::NestedSandbox::default(),
                 environment,

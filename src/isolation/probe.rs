@@ -107,6 +107,7 @@ fn converse(mechanism: Mechanism, socket: &mut UnixStream) -> io::Result<Result<
         environment: Vec::new(),
         directory: "/".into(),
         input: None,
+        private: None,
         descriptor_limit: None,
         mechanism,
     };

@@ -26,6 +26,8 @@ pub(crate) struct Launch {
     pub directory: PathBuf,
     /// The file that is its standard input; without one the input is empty.
     pub input: Option<PathBuf>,
+    /// A folder of the agent's alone, which goes when the agent's tree is gone; also where `team` is gone by then.
+    pub private: Option<PathBuf>,
     /// The soft limit of open files it gets, where `team` has changed its own.
     pub descriptor_limit: Option<u64>,
     /// How it is held.
@@ -212,6 +214,7 @@ impl Launch {
         bytes.extend_from_slice(&self.descriptor_limit.unwrap_or(u64::MAX).to_le_bytes());
         push_string(&mut bytes, self.directory.as_os_str());
         push_string(&mut bytes, self.input.as_ref().map_or(OsStr::new(""), |path| path.as_os_str()));
+        push_string(&mut bytes, self.private.as_ref().map_or(OsStr::new(""), |path| path.as_os_str()));
         push_length(&mut bytes, self.argv.len());
         for argument in &self.argv {
             push_string(&mut bytes, argument);
@@ -235,6 +238,7 @@ impl Launch {
         let limit = u64::from_le_bytes(fields.take(8)?.try_into().map_err(|_| malformed())?);
         let directory = PathBuf::from(fields.string()?);
         let input = fields.string()?;
+        let private = fields.string()?;
         let mut argv = Vec::new();
         for _ in 0..fields.length()? {
             argv.push(fields.string()?);
@@ -251,6 +255,7 @@ impl Launch {
             environment,
             directory,
             input: (!input.is_empty()).then(|| PathBuf::from(input)),
+            private: (!private.is_empty()).then(|| PathBuf::from(private)),
             descriptor_limit: (limit != u64::MAX).then_some(limit),
             mechanism,
         })
@@ -327,6 +332,7 @@ mod tests {
             environment: vec![("A".into(), OsString::from_vec(vec![0xfe])), ("B".into(), "".into())],
             directory: "/work/01".into(),
             input: Some("/input.md".into()),
+            private: Some("/tmp/private".into()),
             descriptor_limit: Some(1024),
             mechanism: Mechanism::PidNamespace { user: true },
         }

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::attempt::Attempt;
 use super::classify::{StopCause, Stopped};
 use super::job::Purpose;
+use super::private::PrivateFolder;
 use super::process::{self, ProcessEnd, ProcessSink, ProcessSpec};
 use super::sink::AttemptSink;
 use crate::capture::Decoder;
@@ -82,10 +83,15 @@ async fn drive_process(
         Purpose::Answer => agents::Purpose::Answer,
         Purpose::Ballot { .. } => agents::Purpose::Judge,
     };
+    let private = match agents::needs_private_folder(&job.model).then(PrivateFolder::create).transpose() {
+        Ok(private) => private,
+        Err(error) => return Driven { spawn_error: Some(error.to_string()), ..Driven::default() },
+    };
     let call = agents::Call {
         purpose,
         prompt_file: &job.prompt,
         work_dir: &directory,
+        private_dir: private.as_ref().map_or(&directory, PrivateFolder::path),
         retries: shared.limits.retries,
         nested_sandbox: agents::NestedSandbox::default(),
         environment: &shared.environment,
@@ -94,7 +100,13 @@ async fn drive_process(
         Ok(plan) => plan,
         Err(error) => return Driven { spawn_error: Some(error.to_string()), ..Driven::default() },
     };
+    if let Some(private) = &private
+        && let Err(error) = private.fill(&plan.private)
+    {
+        return Driven { spawn_error: Some(error.to_string()), ..Driven::default() };
+    }
     let spec = ProcessSpec {
+        private: private.as_ref().map(|private| private.path().to_owned()),
         environment: plan.env,
         input: match plan.stdin {
             agents::Stdin::PromptFile => Some(job.prompt.clone()),
@@ -106,7 +118,7 @@ async fn drive_process(
     };
     let (stop, stopped) = watch::channel(None);
     let control = process::Control::new(stopped, attempt.pause.clone());
-    let mut stream = ProcessStream { decoder: Decoder::new(output), sink };
+    let mut stream = ProcessStream { decoder: Decoder::new(output).bounded(plan.retries), sink };
     let end = {
         let running = process::run(&spec, &mut stream, control);
         tokio::pin!(running);
@@ -130,12 +142,13 @@ async fn drive_process(
 fn finish_process(end: ProcessEnd, decoder: Decoder, sink: &mut AttemptSink, halt: Option<Halt>) -> Driven {
     let waiting_for = decoder.waiting_for().map(str::to_owned);
     let after_answer = decoder.answer_complete();
+    let ended_by_us = if decoder.gave_up() { StopCause::InVain } else { StopCause::Lingering };
     let (stream, flushed) = match decoder.finish(sink) {
         Ok(stream) => (stream, None),
         Err(error) => (StreamEnd::default(), Some(error)),
     };
     let stopped = match (halt, end.lingered) {
-        (_, true) => Some(Stopped { cause: StopCause::Lingering, after_answer }),
+        (_, true) => Some(Stopped { cause: ended_by_us, after_answer }),
         (Some(halt), false) if end.stopped.is_some() => Some(Stopped { cause: halt.cause, after_answer }),
         _ => None,
     };
@@ -186,11 +199,16 @@ impl ProcessSink for ProcessStream<'_> {
     fn stderr(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.sink.received(bytes.len());
         self.sink.log.push(bytes);
+        self.decoder.push_stderr(bytes, self.sink);
         Ok(())
     }
 
     fn answer_complete(&self) -> bool {
         self.decoder.answer_complete()
+    }
+
+    fn in_vain(&self) -> bool {
+        self.decoder.gave_up()
     }
 }
 

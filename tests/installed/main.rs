@@ -15,7 +15,9 @@
 mod agents;
 mod demo;
 mod local_model;
+mod outcomes;
 mod provider;
+mod seats;
 #[path = "../it/support/mod.rs"]
 mod support;
 mod tools;

@@ -9,6 +9,7 @@ use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::process::Child;
 
 use nix::sys::signal::Signal;
@@ -44,6 +45,7 @@ struct Outer {
     signals: Signals,
     owner: Option<Pid>,
     mechanism: Mechanism,
+    private: Option<PathBuf>,
     init: Child,
     lower: Link,
 }
@@ -74,10 +76,11 @@ impl Outer {
             namespaces::drop_all().at(Step::DropPrivileges)?;
         }
         let mechanism = launch.mechanism;
+        let private = launch.private.clone();
         let mut lower = Link::new(ours);
         hand_over(&lower.socket, &input).at(Step::StartInit)?;
         lower.send(&Order::Launch(launch).encode());
-        Ok(Self { signals, owner, mechanism, init, lower })
+        Ok(Self { signals, owner, mechanism, private, init, lower })
     }
 
     /// Until init has ended; then says how the agent did, as a shell would.
@@ -124,6 +127,10 @@ impl Outer {
         if self.mechanism == Mechanism::TreeWalk {
             // Nobody, unless init was killed.
             Reach::Descendants.kill_all(&self.signals, None, |_, _| {});
+        }
+        if let Some(folder) = &self.private {
+            // Whoever reads it is gone; `team`, which made it, may be gone too.
+            crate::fs::remove_dir_all(folder).ok();
         }
         code.unwrap_or(EXIT_NOT_SET_UP)
     }

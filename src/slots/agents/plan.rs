@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::private::{self, PrivateFile};
 use super::{habits, inherited, locate};
 use crate::config::{
     AgentKind, Environment, OutputFormat, PromptVia, ResolvedModel, Target, VariableError, expand, variables_in,
@@ -37,6 +38,8 @@ pub struct Call<'a> {
     pub prompt_file: &'a Path,
     /// The folder that the process will run in, absolute.
     pub work_dir: &'a Path,
+    /// A folder for this call alone, absolute, where [`ProcessPlan::private`] goes.
+    pub private_dir: &'a Path,
     /// How often a program that has a setting for it may repeat a failed request.
     pub retries: u32,
     /// Whether the program's own sandbox can be set up.
@@ -65,6 +68,10 @@ pub struct ProcessPlan {
     pub stdin: Stdin,
     /// What it prints.
     pub output: OutputFormat,
+    /// What must stand in the private folder while it runs.
+    pub private: Vec<PrivateFile>,
+    /// How often it may repeat a failed request, by what it says about that; `None` leaves it to the program.
+    pub retries: Option<u32>,
     /// Values in the environment that must never be written or shown.
     pub secret_values: Vec<String>,
 }
@@ -99,9 +106,23 @@ pub enum PlanError {
         #[source]
         source: VariableError,
     },
+    /// A file or variable of the program's own settings that cannot be used.
+    #[error("`{}`: {reason}", path.display())]
+    Settings {
+        /// The file, or the variable.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
     /// A system prompt too long for a command line.
     #[error("the system prompt of `{0}` is longer than {limit} bytes", limit = habits::LONGEST_ARGUMENT)]
     SystemTooLong(String),
+}
+
+/// Whether asking `model` takes a private folder, [`Call::private_dir`].
+#[must_use]
+pub const fn needs_private_folder(model: &ResolvedModel) -> bool {
+    matches!(&model.target, Target::Process { agent, .. } if private::has_private_folder(*agent))
 }
 
 /// Plans the process that asks `model`.
@@ -119,10 +140,8 @@ pub fn plan(model: &ResolvedModel, call: &Call<'_>) -> Result<ProcessPlan, PlanE
         // The start then fails with the system's own reason, for this slot only.
         None => program.into(),
     }];
-    argv.extend(habits::arguments(*agent, arguments, asked.as_deref(), settings, call));
-
-    let mut inherited = inherited::inherited(*agent, program, call);
-    if let (AgentKind::Claude, Some(limit)) = (agent, settings.max_tokens) {
+    let mut inherited = inherited::inherited(*agent, program, asked.as_deref(), call);
+    if let (AgentKind::Claude | AgentKind::Claudish, Some(limit)) = (agent, settings.max_tokens) {
         inherited.insert("CLAUDE_CODE_MAX_OUTPUT_TOKENS".into(), limit.to_string().into());
     }
     let mut secret_values = inherited::secrets_in(&inherited);
@@ -134,6 +153,12 @@ pub fn plan(model: &ResolvedModel, call: &Call<'_>) -> Result<ProcessPlan, PlanE
         }
         inherited.insert(name.into(), expanded.into());
     }
+    let prepared = habits::prepare(*agent, asked.as_deref(), settings, call, &mut inherited)?;
+    secret_values.extend(prepared.secrets);
+    // Some arguments depend on settings of the program's own, which are where its variables say.
+    let environment = inherited.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let call = &Call { environment: &environment, ..*call };
+    argv.extend(habits::arguments(*agent, arguments, asked.as_deref(), settings, call));
     secret_values.extend(inherited::secrets_in(&inherited));
     secret_values.retain(|value| value.len() >= inherited::SHORTEST_SECRET);
     // The longest first, so that a secret which contains another is replaced as a whole.
@@ -143,5 +168,13 @@ pub fn plan(model: &ResolvedModel, call: &Call<'_>) -> Result<ProcessPlan, PlanE
         PromptVia::Stdin => Stdin::PromptFile,
         PromptVia::File => Stdin::Empty,
     };
-    Ok(ProcessPlan { argv, env: inherited.into_iter().collect(), stdin, output: *output, secret_values })
+    Ok(ProcessPlan {
+        argv,
+        env: inherited.into_iter().collect(),
+        stdin,
+        output: *output,
+        private: prepared.files,
+        retries: prepared.retries,
+        secret_values,
+    })
 }
