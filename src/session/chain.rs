@@ -138,11 +138,12 @@ impl Chain {
         self.lines.last().map(|line| line.hash)
     }
 
-    /// Whether the last whole line is the closing event.
+    /// Whether the last whole line is the closing event. That somebody looked at the names since opens nothing.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        let last = self.lines.last().and_then(|line| line.record.as_ref());
-        last.is_some_and(|record| matches!(record.event, Event::Closed { .. }))
+        let events = self.lines.iter().rev().map(|line| line.record.as_ref().map(|record| &record.event));
+        let mut events = events.skip_while(|event| matches!(event, Some(Event::Revealed)));
+        matches!(events.next(), Some(Some(Event::Closed { .. })))
     }
 }
 
@@ -203,5 +204,22 @@ mod tests {
         assert_eq!(breaks(&[one, "{}", three, four])[1..], [(2, "unreadable")]);
         assert_eq!(breaks(&[one, two, two, three, four])[1..], [(3, "number")]);
         assert_eq!(breaks(&[]), [(1, "empty")]);
+    }
+
+    #[test]
+    fn an_unfinished_line_after_the_close_is_a_break_also_when_somebody_looked_at_the_names_since() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("events.jsonl");
+        let mut log = EventLog::create(&path).unwrap();
+        let mut torn = |event: Event| {
+            log.append(event, Timestamp::UNIX_EPOCH).unwrap();
+            let bytes = [&fs_err::read(&path).unwrap()[..], b"{\"seq\":"].concat();
+            let chain = Chain::parse(&path, &bytes).unwrap();
+            (chain.torn, chain.breaks.iter().any(|found| found.kind == BreakKind::AfterClose))
+        };
+        assert_eq!(torn(Event::PhaseStarted { phase: Phase::Init }), (true, false));
+        assert_eq!(torn(Event::Closed { state: SessionState::Failed, meta: None }), (true, true));
+        assert_eq!(torn(Event::Revealed), (true, true));
+        assert_eq!(torn(Event::Reopened { why: "judge".to_owned() }), (true, false));
     }
 }
