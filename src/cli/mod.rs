@@ -17,10 +17,12 @@ mod models;
 mod panel;
 mod printer;
 mod run;
+mod schema;
 mod sessions;
 mod show;
 mod verify;
 mod warnings;
+mod watch;
 
 pub use context::Context;
 pub use dispatch::main;

@@ -5,14 +5,13 @@ use std::path::PathBuf;
 
 use fs_err as fs;
 use jiff::Timestamp;
-use serde_json::json;
 
 use super::args::ShowArgs;
 use super::context::Context;
 use super::sessions::{find, slot_named};
 use crate::error::{ExitCode, Result};
 use crate::ids::{Sha256Hash, SlotId};
-use crate::report::status_text;
+use crate::report::{SessionReport, status_text};
 use crate::secrets::{Naming, Placeholder, reveal};
 use crate::session::slot::SlotState;
 use crate::session::{Event, History, Layout, Manifest, Session, SessionError, View};
@@ -119,16 +118,6 @@ fn slot_text(view: &View, slot: SlotId) -> Result<String> {
 fn show_json(view: &View, names: Option<&Manifest>, context: &Context) -> Result<ExitCode> {
     let verdict: Option<serde_json::Value> =
         verdict_file(view, view.layout.verdict_json())?.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let models = names.map(|manifest| {
-        let names = manifest.models.iter().map(|(slot, member)| (slot.to_string(), json!(member.model)));
-        names.collect::<serde_json::Map<_, _>>()
-    });
-    context.printer.json(&json!({
-        "path": view.layout.root(),
-        "meta": view.meta,
-        "status": view.status,
-        "verdict": verdict,
-        "models": models,
-    }))?;
+    context.printer.json(&SessionReport::new(view, verdict, names))?;
     Ok(ExitCode::DONE)
 }

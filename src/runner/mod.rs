@@ -19,6 +19,7 @@ pub mod process;
 mod signals;
 mod sink;
 
+pub(crate) use control::Outside;
 pub use control::{Control, StopAll};
 pub use descriptors::Descriptors;
 pub use dispatcher::run_panel;

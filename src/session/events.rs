@@ -8,6 +8,7 @@ use std::path::Path;
 
 use fs_err as fs;
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SessionError;
@@ -16,10 +17,10 @@ use super::layout::Round;
 use super::meta::{Phase, SessionKind, SessionState};
 use super::slot::{Reason, SlotState, Usage};
 use crate::fs::AppendLog;
-use crate::ids::{FormatVersion, Sha256Hash, SlotId};
+use crate::ids::{DateTime, FormatVersion, Sha256Hash, SlotId};
 
 /// One line of the record.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Record {
     /// The line's number, from 1.
     pub seq: u64,
@@ -27,6 +28,7 @@ pub struct Record {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub prev: Option<Sha256Hash>,
     /// When it happened.
+    #[schemars(with = "DateTime")]
     pub at: Timestamp,
     /// What happened.
     #[serde(flatten)]
@@ -34,7 +36,7 @@ pub struct Record {
 }
 
 /// Something that happened in a session or in a round of votes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Event {
     /// The folder was made; always the first line.
@@ -165,7 +167,7 @@ pub enum Event {
 }
 
 /// What ties a round's record to its session's.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Parent {
     /// The round's number.
     pub round: Round,
@@ -174,7 +176,7 @@ pub struct Parent {
 }
 
 /// How an attempt of a slot ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SlotEnd {
     /// The attempt, from 1.
@@ -207,7 +209,7 @@ pub struct SlotEnd {
 }
 
 /// Why a slot has no answer, in words for a person. Names are placeholders, secrets are redacted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SlotError {
     /// The reason.
