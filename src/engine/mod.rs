@@ -13,8 +13,11 @@ mod outcome;
 mod publish;
 mod record;
 mod round;
+mod rules;
 mod run;
 mod services;
+mod shown;
+mod verify;
 
 pub use import::ImportRequest;
 pub use input::{Input, contained, read_input};
@@ -23,3 +26,4 @@ pub use local::local_server;
 pub use outcome::{Decision, Outcome};
 pub use run::{Context, RunRequest, import, judge, run};
 pub use services::Services;
+pub use verify::{Checked, Mismatch, RecordEnd, Verification, verify};

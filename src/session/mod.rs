@@ -5,6 +5,7 @@
 //! through a [`View`], which writes nothing. No text that names a model is written here but the manifest.
 
 mod catalogue;
+mod chain;
 mod error;
 mod events;
 mod follow;
@@ -21,6 +22,7 @@ mod status;
 pub(crate) mod testing;
 
 pub use catalogue::{Catalogue, View};
+pub use chain::{Break, BreakKind, Chain, ChainLine};
 pub use error::SessionError;
 pub use events::{Event, EventLog, History, Parent, Record, SlotEnd, SlotError};
 pub use follow::Follower;

@@ -28,6 +28,8 @@ pub struct NewPanel<'a> {
     pub session: &'a str,
     /// The prompt of all slots; `None` in a round, where each judge has its own.
     pub input: Option<&'a [u8]>,
+    /// The user's own text, where `input` has instructions added to it; its file is the caller's to write.
+    pub task: Option<&'a [u8]>,
     /// The models, in the user's order.
     pub models: Vec<ResolvedModel>,
     /// In a round: its number and the head of the session's record.
@@ -36,6 +38,8 @@ pub struct NewPanel<'a> {
     pub isolation: String,
     /// The hash of each template used.
     pub prompts: BTreeMap<String, Sha256Hash>,
+    /// In a round: the rules in force, by name.
+    pub rules: BTreeMap<String, String>,
 }
 
 /// A further turn of some judges of a round.
@@ -61,10 +65,12 @@ struct Contents<'a> {
     session: &'a str,
     slots: Vec<SlotId>,
     input: Option<&'a [u8]>,
+    task: Option<&'a [u8]>,
     manifest: Manifest,
     parent: Option<Parent>,
     isolation: String,
     prompts: BTreeMap<String, Sha256Hash>,
+    rules: BTreeMap<String, String>,
 }
 
 /// An open panel.
@@ -92,10 +98,12 @@ impl PanelFolder {
             session: new.session,
             slots,
             input: new.input,
+            task: new.task,
             manifest: Manifest::draw(new.models, now, rng),
             parent: new.parent,
             isolation: new.isolation,
             prompts: new.prompts,
+            rules: new.rules,
         };
         Self::fill(layout, contents, now)
     }
@@ -124,10 +132,12 @@ impl PanelFolder {
             kind: new.kind,
             slots: slots.clone(),
             input: new.input.map(Sha256Hash::of),
+            task: new.task.map(Sha256Hash::of),
             manifest: manifest_hash,
             parent: new.parent,
             isolation: new.isolation,
             prompts: new.prompts,
+            rules: new.rules,
         };
         log.append(created, now)?;
         log.sync()?;
@@ -151,10 +161,13 @@ impl PanelFolder {
             session: &self.status.session,
             slots: judges.to_vec(),
             input: None,
+            task: None,
             manifest: self.manifest.clone(),
             parent: Some(Parent { round, turn: Some(turn), head }),
             isolation,
             prompts,
+            // Those of its round.
+            rules: BTreeMap::new(),
         };
         Self::fill(layout, contents, now)
     }
@@ -167,7 +180,7 @@ impl PanelFolder {
         state: SessionState,
         now: Timestamp,
     ) -> Result<Record, SessionError> {
-        folder.record(Event::Closed { state }, now)?;
+        folder.record(Event::Closed { state, meta: None }, now)?;
         folder.settle()?;
         folder.write_status()?;
         let (Some(head), Some(last)) = (folder.head(), folder.last()) else {
@@ -236,6 +249,7 @@ impl PanelFolder {
     /// An event that the disk does not take now is kept and written before the next one, so that the order stays;
     /// [`Self::settle`] says whether everything arrived.
     pub fn record(&mut self, event: Event, now: Timestamp) -> Result<Record, SessionError> {
+        let now = self.not_before(now);
         let preview = Record { seq: self.log.count() + 1, prev: self.log.head(), at: now, event: event.clone() };
         self.status.apply(&preview)?;
         self.unwritten.push_back((event, now));
@@ -244,6 +258,14 @@ impl PanelFolder {
             Ok(None) | Err(SessionError::Io(_)) => Ok(preview),
             Err(error) => Err(error),
         }
+    }
+
+    /// The time that an event of `now` is recorded with: never before the one of the last event, so that a clock that
+    /// was set back does not make the status differ from the record that it is folded from.
+    #[must_use]
+    pub fn not_before(&self, now: Timestamp) -> Timestamp {
+        let last = self.unwritten.back().map(|(_, at)| *at).or_else(|| self.log.last().map(|last| last.at));
+        last.map_or(now, |last| last.max(now))
     }
 
     fn flush(&mut self) -> Result<Option<Record>, SessionError> {

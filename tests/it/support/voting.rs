@@ -144,7 +144,7 @@ fn assert_hashes(folder: &Session, history: &History) {
             Event::PromptWritten { judge, sha256 } => {
                 expected.insert(format!("prompt-{judge}.md"), sha256.to_string());
             }
-            Event::Verdict { votes, verdict_json, verdict_md } => {
+            Event::Verdict { votes, verdict_json, verdict_md, .. } => {
                 expected.extend(votes.map(|hash| ("votes.json".to_owned(), hash.to_string())));
                 expected.insert("verdict.json".to_owned(), verdict_json.to_string());
                 expected.insert("verdict.md".to_owned(), verdict_md.to_string());
