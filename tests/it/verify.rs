@@ -6,6 +6,7 @@ mod fixture;
 mod forged;
 mod places;
 mod states;
+mod turns;
 
 use std::path::Path;
 

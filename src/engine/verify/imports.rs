@@ -93,7 +93,8 @@ impl Rereading<'_> {
         let replies = panel.answers(audit);
         let mut by_id: BTreeMap<SlotId, JudgeVotes> = BTreeMap::new();
         for (id, judge) in self.bench.shuffle_order.iter().zip(judges) {
-            if self.bench.member(*id).map(|member| &member.resolved) != Some(&from_elsewhere(&judge.name)) {
+            let seat = from_elsewhere(&judge.name);
+            if !self.bench.member(*id).is_some_and(|member| member.model == seat.name && member.resolved == seat) {
                 let what = format!("gives judge {id} another name than the imported file does");
                 audit.mismatch(Mismatch::new(panel.file("manifest.json"), what));
             }

@@ -49,7 +49,7 @@ pub(crate) fn judges(round: &Session) -> BTreeMap<String, Value> {
 }
 
 /// Fails unless both chains of every round hold, are tied to each other and sealed, every recorded hash is that of its
-/// file, and the verdict is what the votes come to.
+/// file, the verdict is what the votes come to, and `team verify` finds the same.
 #[track_caller]
 pub(crate) fn assert_consistent(session: &Session) {
     let layout = Layout::new(session.dir());
@@ -81,6 +81,8 @@ pub(crate) fn assert_consistent(session: &Session) {
             assert_eq!(String::from_utf8(again).unwrap(), folder.text("verdict.json"));
         }
     }
+    let found = team::engine::verify(&layout, None).unwrap();
+    assert!(found.verified, "{found:#?}");
     let newest =
         rounds.iter().rev().map(|round: &Round| session.round(&round.folder())).find(|r| r.has("verdict.json"));
     if let Some(newest) = newest {

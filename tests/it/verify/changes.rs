@@ -8,7 +8,7 @@ use crate::support::{Session, TestEnv, finish};
 
 /// What is done to a file.
 #[derive(Debug, Clone, Copy)]
-enum Change {
+pub(super) enum Change {
     OneByte,
     Appended,
     Half,
@@ -75,20 +75,15 @@ fn restore(path: &Path, bytes: &[u8]) {
     std::fs::write(path, bytes).unwrap();
 }
 
-#[test]
-fn a_change_of_any_kind_to_any_file_is_found_and_that_file_is_named_first() {
-    let (env, session) = judged_twice();
-    let copied = copy(&session, &env.path("copied"));
-    let files = recorded_files(&copied);
-    for part in ["judging/votes.json", "judging-2/prompt-03.md", "errors/", ".partial.md", "judging/errors/"] {
-        assert!(files.iter().any(|file| file.contains(part)), "{part} is not in {files:?}");
-    }
-    assert!(look(copied.dir())["verified"] == true);
-    for file in &files {
+/// Fails unless each of `changes` to each file of `copied` is found, and that file is named first.
+#[track_caller]
+pub(super) fn assert_changes_are_found(copied: &Session, changes: &[Change], outside: &Path) {
+    assert_eq!(look(copied.dir())["verified"], true);
+    for file in &recorded_files(copied) {
         let path = copied.path(file);
         let bytes = std::fs::read(&path).unwrap();
-        for how in CHANGES {
-            change(&path, how, &env.path("outside"));
+        for how in changes {
+            change(&path, *how, outside);
             let found = look(copied.dir());
             let (named, ..) = first(&found);
             assert_eq!(&named, file, "{how:?}: {found:#}");
@@ -97,6 +92,17 @@ fn a_change_of_any_kind_to_any_file_is_found_and_that_file_is_named_first() {
         }
     }
     assert_eq!(look(copied.dir())["verified"], true, "everything was put back");
+}
+
+#[test]
+fn a_change_of_any_kind_to_any_file_is_found_and_that_file_is_named_first() {
+    let (env, session) = judged_twice();
+    let copied = copy(&session, &env.path("copied"));
+    let files = recorded_files(&copied);
+    for part in ["judging/votes.json", "judging-2/prompt-03.md", "errors/", ".partial.md", "judging/errors/"] {
+        assert!(files.iter().any(|file| file.contains(part)), "{part} is not in {files:?}");
+    }
+    assert_changes_are_found(&copied, &CHANGES, &env.path("outside"));
     std::fs::write(copied.path(".lock"), "").unwrap();
     change(&copied.path(".lock"), Change::Pipe, &env.path("outside"));
     assert_eq!(first(&look(copied.dir())).0, ".lock");

@@ -9,14 +9,14 @@ use super::{copy, first, judged_twice, look, recorded_files};
 use crate::support::{Session, finish, sha256};
 
 /// Changes the text of a file.
-type Edit<'a> = &'a dyn Fn(&str, String) -> String;
+pub(super) type Edit<'a> = &'a dyn Fn(&str, String) -> String;
 
 /// What a forger does to one text.
-type TextEdit = Box<dyn Fn(String) -> String>;
+pub(super) type TextEdit = Box<dyn Fn(String) -> String>;
 
 /// Applies `edit` to every file (it is told the name), and writes all hashes that depend on it anew, in whatever order
 /// they depend on each other.
-fn forge(session: &Session, edit: Edit<'_>) {
+pub(super) fn forge(session: &Session, edit: Edit<'_>) {
     let hash = Regex::new("[0-9a-f]{64}").unwrap();
     let originals: Vec<(String, String)> =
         recorded_files(session).into_iter().map(|file| (file.clone(), session.text(&file))).collect();
