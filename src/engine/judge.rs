@@ -170,7 +170,7 @@ pub(super) async fn run_round<R: CryptoRng>(
     drop(prompts);
     drop(texts);
 
-    let shared = services.shared(limits, Checks::default(), folder.manifest());
+    let shared = services.shared(session.layout(), limits, Checks::default(), folder.manifest());
     run_panel(&mut folder, jobs, shared, services.at_once(), control, observer).await?;
 
     let lineup = Lineup { answers, judges, assignments };

@@ -18,4 +18,4 @@ pub use judge::JudgeRequest;
 pub use local::local_server;
 pub use outcome::{Decision, Outcome};
 pub use run::{Context, RunRequest, judge, run};
-pub use services::Services;
+pub use services::{Folders, Services};

@@ -13,6 +13,7 @@ use super::process::{self, ProcessEnd, ProcessSink, ProcessSpec};
 use super::sink::AttemptSink;
 use crate::capture::Decoder;
 use crate::config::{OutputFormat, Provider, Target};
+use crate::isolation::Mechanism;
 use crate::session::slot::{Output, Reason, StreamEnd, TypedError};
 use crate::slots::agents;
 use crate::slots::http;
@@ -87,22 +88,37 @@ async fn drive_process(
         prompt_file: &job.prompt,
         work_dir: &directory,
         retries: shared.limits.retries,
-        nested_sandbox: agents::NestedSandbox::default(),
+        nested_sandbox: match shared.mechanism {
+            Mechanism::Landlock => agents::NestedSandbox::Fails,
+            Mechanism::Namespaces { .. } | Mechanism::TreeWalk => agents::NestedSandbox::Works,
+        },
         environment: &shared.environment,
     };
-    let plan = match agents::plan(&job.model, &call) {
+    let mut plan = match agents::plan(&job.model, &call) {
         Ok(plan) => plan,
         Err(error) => return Driven { spawn_error: Some(error.to_string()), ..Driven::default() },
     };
+    let (input, prompt) = match plan.stdin {
+        agents::Stdin::PromptFile => (Some(job.prompt.clone()), None),
+        agents::Stdin::Empty => (None, Some(job.prompt.as_path())),
+    };
+    let Some(surroundings) = &shared.surroundings else {
+        return Driven { spawn_error: Some("nothing was prepared to hold a process".to_owned()), ..Driven::default() };
+    };
+    let enclosed = match surroundings.enclose(shared.mechanism, &shared.session, &directory, prompt, &mut plan) {
+        Ok(enclosed) => enclosed,
+        Err(error) => {
+            let why = format!("its private folders could not be made: {error}");
+            return Driven { spawn_error: Some(why), ..Driven::default() };
+        }
+    };
     let spec = ProcessSpec {
         environment: plan.env,
-        input: match plan.stdin {
-            agents::Stdin::PromptFile => Some(job.prompt.clone()),
-            agents::Stdin::Empty => None,
-        },
+        input,
+        enclosure: enclosed.enclosure.clone(),
         descriptor_limit: shared.descriptor_limit,
         supervisor: Some(shared.supervisor.clone()),
-        ..ProcessSpec::new(plan.argv, directory, shared.mechanism)
+        ..ProcessSpec::new(plan.argv, directory, enclosed.mechanism)
     };
     let (stop, stopped) = watch::channel(None);
     let control = process::Control::new(stopped, attempt.pause.clone());
@@ -122,6 +138,8 @@ async fn drive_process(
             }
         }
     };
+    // Off the workers: there is no telling how much an agent left there.
+    tokio::task::spawn_blocking(move || enclosed.remove()).await.ok();
     let ProcessStream { decoder, sink } = stream;
     let halt = *halted.borrow();
     finish_process(end, decoder, sink, halt)

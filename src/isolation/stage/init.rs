@@ -19,10 +19,11 @@ use rustix::process::{
     setrlimit, setsid,
 };
 
+use super::super::enclosure::Enclosure;
 use super::super::mechanism::Mechanism;
 use super::super::wire::{Launch, Order, Report, Step};
 use super::tree::{Children, Reach, reap};
-use super::{AtStep, EXIT_NOT_SET_UP, Failure, Link, Signals, namespaces, release_output, wait};
+use super::{AtStep, EXIT_NOT_SET_UP, Failure, Link, Signals, mounts, namespaces, release_output, rules, wait};
 
 /// Blocked while this stage runs, so that a tool that signals its parent does not end it.
 const WATCHED: [Signal; 5] = [Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGQUIT];
@@ -56,13 +57,16 @@ impl Init {
         // Away from the terminal and from the outer stage's process group.
         setsid().at(Step::StartInit)?;
         let reach = match launch.mechanism {
-            Mechanism::PidNamespace { .. } => {
-                enter_namespace(seed)?;
+            Mechanism::Namespaces { .. } => {
+                enter_namespace(seed, &launch.enclosure)?;
                 Reach::Namespace
             }
-            Mechanism::TreeWalk => {
+            Mechanism::Landlock | Mechanism::TreeWalk => {
                 set_child_subreaper(Some(getpid())).at(Step::AdoptOrphans)?;
                 namespaces::forbid_new_privileges()?;
+                if launch.mechanism == Mechanism::Landlock {
+                    rules::restrict(&launch.enclosure)?;
+                }
                 Reach::Descendants
             }
         };
@@ -134,16 +138,17 @@ impl Ending {
     }
 }
 
-fn enter_namespace(seed: u32) -> Result<(), Failure> {
+fn enter_namespace(seed: u32, enclosure: &Enclosure) -> Result<(), Failure> {
     // Anywhere else, a signal to all would leave the slot.
     if !getpid().is_init() {
         return Err(rustix::io::Errno::CHILD).at(Step::BeFirst);
     }
     // The outer stage has one thread, so its end is the end of that thread.
     set_parent_process_death_signal(Some(rustix::process::Signal::KILL)).at(Step::BeFirst)?;
-    namespaces::arrange_mounts()?;
+    mounts::arrange(enclosure)?;
     namespaces::number_processes_after(seed);
-    namespaces::drop_privileges(namespaces::kept())
+    namespaces::drop_privileges(namespaces::kept())?;
+    rules::scope_sockets()
 }
 
 fn start_agent(launch: Launch, input: File) -> Result<Pid, Failure> {

@@ -118,6 +118,7 @@ impl Running {
             input: spec.input.clone(),
             descriptor_limit: spec.descriptor_limit,
             mechanism: spec.mechanism,
+            enclosure: spec.enclosure.clone(),
         };
         // A supervisor that goes before it has read everything says why by itself.
         let order = Order::Launch(Box::new(launch)).encode();

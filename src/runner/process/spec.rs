@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::isolation::Mechanism;
+use crate::isolation::{Enclosure, Mechanism};
 
 /// How long a process may take to end after TERM.
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(3);
@@ -33,6 +33,8 @@ pub struct ProcessSpec {
     pub drain: Duration,
     /// How it is held.
     pub mechanism: Mechanism,
+    /// What it may see of the file system, as far as the mechanism can see to that.
+    pub enclosure: Enclosure,
     /// The soft limit of open files to give back, where `team` has raised its own.
     pub descriptor_limit: Option<u64>,
     /// The `team` executable; by default the running one.
@@ -52,6 +54,7 @@ impl ProcessSpec {
             linger: DEFAULT_LINGER,
             drain: DEFAULT_DRAIN,
             mechanism,
+            enclosure: Enclosure::default(),
             descriptor_limit: None,
             supervisor: None,
         }

@@ -2,13 +2,20 @@
 
 use std::ffi::OsString;
 
-use super::Call;
 use super::habits::{Habits, words};
+use super::{Call, claude};
 use crate::config::{Environment, ModelSettings};
 use crate::slots::agents::sign_in::SignIn;
 
-pub(super) const HABITS: Habits =
-    Habits { reads: &["CLAUDISH_*", "CLAUDE_CONFIG_DIR"], reads_when: &[], never: &[], defaults: &[], retries: None };
+pub(super) const HABITS: Habits = Habits {
+    reads: &["CLAUDISH_*", "CLAUDE_CONFIG_DIR"],
+    reads_when: &[],
+    never: &[],
+    defaults: &[],
+    retries: None,
+    traces: claude::CLAUDE_TRACES,
+    writes_in_home: true,
+};
 
 /// The arguments. Of the two words about how much it says the later one wins.
 pub(super) fn arguments(model: Option<&str>, _settings: &ModelSettings, _call: &Call<'_>) -> Vec<OsString> {

@@ -6,6 +6,10 @@ use super::habits::{Habits, words};
 use super::{Call, NestedSandbox};
 use crate::config::{Environment, ModelSettings};
 use crate::slots::agents::sign_in::{SignIn, any_variable, has_file};
+use crate::slots::agents::traces::{Folder, Parts, Traces};
+
+/// What it makes in its folder, as far as prompts and answers show there.
+const CODEX_PARTS: Parts = Parts::Only(&["sessions", "archived_sessions", "shell_snapshots", "log", "tmp", "memories"]);
 
 pub(super) const HABITS: Habits = Habits {
     reads: &["CODEX_*", "OPENAI_*", "RUST_LOG"],
@@ -23,6 +27,8 @@ pub(super) const HABITS: Habits = Habits {
     defaults: &[],
     // Its own defaults (four, five for a stream) are bounded, and arguments would override the user's configuration.
     retries: None,
+    traces: &[Traces { folder: Folder { variable: "CODEX_HOME", within: "", usual: ".codex" }, parts: CODEX_PARTS }],
+    writes_in_home: false,
 };
 
 /// The arguments; the last one makes it read standard input.

@@ -6,6 +6,7 @@ use super::Call;
 use super::habits::{Habits, words};
 use crate::config::{Environment, ModelSettings};
 use crate::slots::agents::sign_in::{SignIn, any_variable, has_file};
+use crate::slots::agents::traces::{Folder, Parts, Traces};
 
 pub(super) const HABITS: Habits = Habits {
     reads: &["GEMINI_*", "GOOGLE_*", "CLOUD_ML_REGION"],
@@ -17,6 +18,11 @@ pub(super) const HABITS: Habits = Habits {
         ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
     ],
     retries: None,
+    traces: &[Traces {
+        folder: Folder { variable: "GEMINI_CLI_HOME", within: ".gemini", usual: ".gemini" },
+        parts: Parts::Only(&["tmp", "history"]),
+    }],
+    writes_in_home: false,
 };
 
 /// The arguments; without a terminal it reads the prompt from standard input, and its shell needs a consent that

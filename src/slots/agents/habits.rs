@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use super::traces::Traces;
 use super::{Call, claude, claudish, codex, gemini, llm, opencode};
 use crate::config::{AgentKind, ModelSettings};
 
@@ -21,10 +22,22 @@ pub(super) struct Habits {
     pub(super) defaults: &'static [(&'static str, &'static str)],
     /// How the number of retries is told; the user's own value wins.
     pub(super) retries: Option<&'static str>,
+    /// Where it leaves what shows prompts and answers, beside the temporary folders that every program gets for itself.
+    pub(super) traces: &'static [Traces],
+    /// Whether it makes files directly in HOME.
+    pub(super) writes_in_home: bool,
 }
 
 /// A command of the user's: nothing but what its `env` declares.
-const UNKNOWN: Habits = Habits { reads: &[], reads_when: &[], never: &[], defaults: &[], retries: None };
+const UNKNOWN: Habits = Habits {
+    reads: &[],
+    reads_when: &[],
+    never: &[],
+    defaults: &[],
+    retries: None,
+    traces: &[],
+    writes_in_home: false,
+};
 
 /// A known program behind the user's own arguments has its habits too.
 pub(super) fn habits_of(agent: AgentKind, program: &str) -> &'static Habits {

@@ -7,8 +7,16 @@ use super::habits::{Habits, words};
 use crate::config::{Environment, ModelSettings};
 use crate::slots::agents::sign_in::SignIn;
 
-pub(super) const HABITS: Habits =
-    Habits { reads: &["LLM_*"], reads_when: &[], never: &[], defaults: &[], retries: None };
+pub(super) const HABITS: Habits = Habits {
+    reads: &["LLM_*"],
+    reads_when: &[],
+    never: &[],
+    defaults: &[],
+    retries: None,
+    // It is told to log nothing.
+    traces: &[],
+    writes_in_home: false,
+};
 
 /// The arguments; prompts and answers are not logged in its database.
 pub(super) fn arguments(model: Option<&str>, settings: &ModelSettings, _call: &Call<'_>) -> Vec<OsString> {

@@ -19,9 +19,10 @@ mod plan;
 #[cfg(test)]
 mod plan_tests;
 mod sign_in;
+mod traces;
 mod version;
 
 pub use locate::locate;
-pub use plan::{Call, NestedSandbox, PlanError, ProcessPlan, Purpose, Stdin, plan};
+pub use plan::{Call, HomeUse, NestedSandbox, PlanError, ProcessPlan, Purpose, Stdin, plan};
 pub use sign_in::{SignIn, sign_in};
 pub use version::{VersionError, version_of};

@@ -6,6 +6,7 @@ use super::Call;
 use super::habits::{Habits, words};
 use crate::config::{Environment, ModelSettings};
 use crate::slots::agents::sign_in::SignIn;
+use crate::slots::agents::traces::{Folder, Parts, Traces};
 
 pub(super) const HABITS: Habits = Habits {
     reads: &["OPENCODE_*"],
@@ -13,6 +14,12 @@ pub(super) const HABITS: Habits = Habits {
     never: &["OPENCODE", "OPENCODE_SERVER*", "OPENCODE_CLIENT", "OPENCODE_PID"],
     defaults: &[("OPENCODE_DISABLE_AUTOUPDATE", "1"), ("OPENCODE_DISABLE_MODELS_FETCH", "1")],
     retries: None,
+    // Its database of conversations lies beside its sign-ins.
+    traces: &[Traces {
+        folder: Folder { variable: "XDG_DATA_HOME", within: "opencode", usual: ".local/share/opencode" },
+        parts: Parts::AllBut(&["auth.json", "mcp-auth.json", "bin"]),
+    }],
+    writes_in_home: false,
 };
 
 /// The arguments; it reads the prompt from standard input.

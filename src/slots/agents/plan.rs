@@ -2,9 +2,9 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::{habits, inherited, locate};
+use super::{habits, inherited, locate, traces};
 use crate::config::{
     AgentKind, Environment, OutputFormat, PromptVia, ResolvedModel, Target, VariableError, expand, variables_in,
 };
@@ -67,6 +67,23 @@ pub struct ProcessPlan {
     pub output: OutputFormat,
     /// Values in the environment that must never be written or shown.
     pub secret_values: Vec<String>,
+    /// Folders into which the program writes transcripts and the like by habit; absolute, they need not exist.
+    pub leaves: Vec<PathBuf>,
+    /// What is no transcript in one of [`Self::leaves`]: sign-ins and settings.
+    pub keeps: Vec<PathBuf>,
+    /// What it does in HOME.
+    pub home: HomeUse,
+}
+
+/// What a program does directly in HOME.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HomeUse {
+    /// It makes no files there.
+    Leaves,
+    /// It makes files there; its sign-in is in its variables, so any HOME will do.
+    WritesWithSignInElsewhere,
+    /// It makes files there, and its sign-in may be one of them.
+    WritesWithStoredSignIn,
 }
 
 impl fmt::Debug for ProcessPlan {
@@ -143,5 +160,13 @@ pub fn plan(model: &ResolvedModel, call: &Call<'_>) -> Result<ProcessPlan, PlanE
         PromptVia::Stdin => Stdin::PromptFile,
         PromptVia::File => Stdin::Empty,
     };
-    Ok(ProcessPlan { argv, env: inherited.into_iter().collect(), stdin, output: *output, secret_values })
+    let habits = habits::habits_of(*agent, program);
+    let home = match (habits.writes_in_home, secret_values.is_empty()) {
+        (false, _) => HomeUse::Leaves,
+        (true, false) => HomeUse::WritesWithSignInElsewhere,
+        (true, true) => HomeUse::WritesWithStoredSignIn,
+    };
+    let (leaves, keeps) = traces::of(habits, &inherited);
+    let env = inherited.into_iter().collect();
+    Ok(ProcessPlan { argv, env, stdin, output: *output, secret_values, leaves, keeps, home })
 }

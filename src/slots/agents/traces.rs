@@ -1,0 +1,56 @@
+//! Where programs leave transcripts: folders that a slot gets for itself.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::habits::Habits;
+use super::inherited::Variables;
+
+/// A program's own folder, and what of it shows prompts and answers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Traces {
+    /// The folder.
+    pub(super) folder: Folder,
+    /// What of it.
+    pub(super) parts: Parts,
+}
+
+/// How a program finds its folder.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Folder {
+    /// The variable that names it, or a folder around it.
+    pub(super) variable: &'static str,
+    /// Where it is in the folder that the variable names.
+    pub(super) within: &'static str,
+    /// Where it is in HOME without the variable.
+    pub(super) usual: &'static str,
+}
+
+/// Which parts of a folder.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Parts {
+    /// These folders in it.
+    Only(&'static [&'static str]),
+    /// All of it but these.
+    AllBut(&'static [&'static str]),
+}
+
+/// The folders into which a program with these variables writes transcripts, and what is kept in them.
+pub(super) fn of(habits: &Habits, variables: &Variables) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let value = |name: &str| variables.get(OsStr::new(name)).map(Path::new).filter(|path| path.is_absolute());
+    let (mut leaves, mut keeps) = (Vec::new(), Vec::new());
+    for Traces { folder, parts } in habits.traces {
+        let named = value(folder.variable).map(|path| path.join(folder.within));
+        let Some(folder) = named.or_else(|| Some(value("HOME")?.join(folder.usual))) else { continue };
+        // Components again: an empty last part would leave a slash at the end.
+        let folder: PathBuf = folder.components().collect();
+        match parts {
+            Parts::Only(parts) => leaves.extend(parts.iter().map(|part| folder.join(part))),
+            Parts::AllBut(parts) => {
+                keeps.extend(parts.iter().map(|part| folder.join(part)));
+                leaves.push(folder);
+            }
+        }
+    }
+    (leaves, keeps)
+}
