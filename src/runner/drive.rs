@@ -98,14 +98,10 @@ async fn drive_process(
         Ok(plan) => plan,
         Err(error) => return Driven { spawn_error: Some(error.to_string()), ..Driven::default() },
     };
-    let (input, prompt) = match plan.stdin {
-        agents::Stdin::PromptFile => (Some(job.prompt.clone()), None),
-        agents::Stdin::Empty => (None, Some(job.prompt.as_path())),
-    };
     let Some(surroundings) = &shared.surroundings else {
         return Driven { spawn_error: Some("nothing was prepared to hold a process".to_owned()), ..Driven::default() };
     };
-    let enclosed = match surroundings.enclose(shared.mechanism, &shared.session, &directory, prompt, &mut plan) {
+    let enclosed = match surroundings.enclose(shared.mechanism, &shared.session, &directory, &job.prompt, &mut plan) {
         Ok(enclosed) => enclosed,
         Err(error) => {
             let why = format!("its private folders could not be made: {error}");
@@ -114,7 +110,10 @@ async fn drive_process(
     };
     let spec = ProcessSpec {
         environment: plan.env,
-        input,
+        input: match plan.stdin {
+            agents::Stdin::PromptFile => Some(job.prompt.clone()),
+            agents::Stdin::Empty => None,
+        },
         enclosure: enclosed.enclosure.clone(),
         descriptor_limit: shared.descriptor_limit,
         supervisor: Some(shared.supervisor.clone()),

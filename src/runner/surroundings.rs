@@ -72,7 +72,7 @@ impl Surroundings {
         strongest: Mechanism,
         session: &Layout,
         work: &Path,
-        prompt: Option<&Path>,
+        prompt: &Path,
         plan: &mut ProcessPlan,
     ) -> io::Result<Enclosed> {
         let mut hidden = self.hidden(session);
@@ -83,10 +83,10 @@ impl Surroundings {
         let common = self.scratch.path().canonicalize()?;
         let own = tempfile::Builder::new().prefix("slot-").tempdir_in(&common)?.keep();
         let mut enclosed = Enclosed { mechanism, enclosure: Enclosure::default(), scratch: Scratch::open(&own) };
-        let mut shown = vec![Shown { path: work.canonicalize()?, access: Access::Write }];
-        if let Some(prompt) = prompt {
-            shown.push(Shown { path: prompt.canonicalize()?, access: Access::Read });
-        }
+        let mut shown = vec![
+            Shown { path: work.canonicalize()?, access: Access::Write },
+            Shown { path: prompt.canonicalize()?, access: Access::Read },
+        ];
         if mechanism == Mechanism::Landlock {
             let (temporary, home) = (own.join("tmp"), own.join("home"));
             make(&temporary, Mode::RWXU)?;

@@ -20,13 +20,13 @@ enum End {
     Reason(&'static str, &'static str),
 }
 
-struct World {
-    env: TestEnv,
-    provider: ScriptedProvider,
+pub(crate) struct World {
+    pub(crate) env: TestEnv,
+    pub(crate) provider: ScriptedProvider,
 }
 
 /// A project with `claude-S`, `codex-S` for the scenario and two judges that approve everything.
-fn world(scenario: &str) -> World {
+pub(crate) fn world(scenario: &str) -> World {
     let provider = ScriptedProvider::start();
     let mut config = TeamToml::new();
     let env = TestEnv::new().set("PATH", &path_with_agents()).set("SCRIPTED_KEY", KEY);
@@ -60,6 +60,17 @@ fn world(scenario: &str) -> World {
 }
 
 impl World {
+    /// A seat of `claude` may only read; a user's own command may run what it likes.
+    pub(crate) fn let_claude_run_commands(&self) {
+        let mut config: toml::Table = std::fs::read_to_string(self.env.path("team.toml")).unwrap().parse().unwrap();
+        let claude = config["models"]["claude-answer"].as_table_mut().unwrap();
+        claude.remove("use");
+        let command = ["claude", "-p", "--output-format", "stream-json", "--verbose", "--allowedTools", "Bash"];
+        claude.insert("command".to_owned(), command.to_vec().into());
+        claude.insert("output".to_owned(), "claude-stream-json".into());
+        self.env.write("team.toml", config.to_string());
+    }
+
     /// Runs the panel, and checks how each slot ended and what must hold in any case.
     #[track_caller]
     fn run(&self, code: i32, claude: End, codex: End) -> Session {
@@ -184,14 +195,7 @@ fn stopped_in_a_tool(stop: Stop) {
     // One at a time: codex stops waiting for a command after ten seconds.
     for agent in ["claude-answer", "codex-answer"] {
         let world = world("toolsleep");
-        // A seat of `claude` may only read; a user's own command may run what it likes.
-        let mut config: toml::Table = std::fs::read_to_string(world.env.path("team.toml")).unwrap().parse().unwrap();
-        let claude = config["models"]["claude-answer"].as_table_mut().unwrap();
-        claude.remove("use");
-        let command = ["claude", "-p", "--output-format", "stream-json", "--verbose", "--allowedTools", "Bash"];
-        claude.insert("command".to_owned(), command.to_vec().into());
-        claude.insert("output".to_owned(), "claude-stream-json".into());
-        world.env.write("team.toml", config.to_string());
+        world.let_claude_run_commands();
 
         let mut team = world.env.start(&["run", "-m", agent, "What is the answer?"]);
         wait_until("the agent's command", || {

@@ -56,6 +56,11 @@ pub(super) fn enter(user: bool) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Init: mounts of its own.
+pub(super) fn leave_mounts() -> Result<(), Failure> {
+    unshare(CloneFlags::CLONE_NEWNS).at(Step::Unshare)
+}
+
 /// Carries [`FOR_INIT`] over the exec of init, where the user is not root inside.
 fn pass_capabilities() -> rustix::io::Result<()> {
     let mut sets = capabilities(None)?;
