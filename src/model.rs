@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 mod agent;
+mod vendor_key;
 
 pub use agent::{AgentKind, Setting};
 
@@ -129,8 +130,16 @@ impl OutputFormat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wire {
-    /// Chat completions.
+    /// OpenAI's chat completions, which many servers speak.
     OpenaiChat,
+    /// OpenAI's responses.
+    OpenaiResponses,
+    /// Anthropic's messages.
+    AnthropicMessages,
+    /// Google's `generateContent`.
+    GeminiGenerate,
+    /// Ollama's own chat.
+    OllamaChat,
 }
 
 /// An endpoint that speaks one wire format.

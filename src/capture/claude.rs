@@ -13,8 +13,8 @@ use serde::de::IgnoredAny;
 use super::frame::{Content, Loose, Text, Typed, frame_of};
 use super::progress::Progress;
 use super::prose::{Block, Prose};
-use super::provider_words::typed_error;
-use crate::session::slot::{Activity, Output, Reason, StopReason, TypedError, Usage, diagnose};
+use super::provider_words::{typed_error, why};
+use crate::session::slot::{Activity, Output, Reason, StopReason, TypedError, Usage};
 
 /// What every frame is read as; the frequent ones need no more, and a small struct is moved quickly.
 #[derive(Debug, Deserialize)]
@@ -260,13 +260,13 @@ impl Claude {
                 self.progress.show(Activity::Waiting, out);
             }
             Some("api_retry") => {
-                let reason = diagnose(frame.error_status.status(), frame.error.str().unwrap_or_default(), "");
+                let why = why(frame.error_status.status(), frame.error.str().unwrap_or_default(), "");
                 let number = |field: &Loose<'_>| u32::try_from(field.count().unwrap_or(0)).unwrap_or(u32::MAX);
                 let retry = Activity::Retry {
                     attempt: number(&frame.attempt),
                     of: number(&frame.max_retries),
                     in_seconds: frame.retry_delay_ms.count().unwrap_or(0).div_ceil(1000),
-                    why: reason.as_str().to_owned(),
+                    why,
                 };
                 self.progress.show(retry, out);
             }

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use super::frame::{Loose, Text, Typed, frame_of};
 use super::progress::Progress;
 use super::prose::{Block, Prose};
-use super::provider_words::typed_error;
-use crate::session::slot::{Activity, Output, StopReason, TypedError, Usage, diagnose};
+use super::provider_words::{typed_error, why};
+use crate::session::slot::{Activity, Output, StopReason, TypedError, Usage};
 
 #[derive(Debug, Deserialize)]
 struct Frame<'a> {
@@ -143,8 +143,8 @@ impl Codex {
     }
 
     fn error(&mut self, words: &str, out: &mut dyn Output) {
-        if let Some((attempt, of, why)) = reconnecting(words) {
-            let why = diagnose(None, "", why).as_str().to_owned();
+        if let Some((attempt, of, cause)) = reconnecting(words) {
+            let why = why(None, "", cause);
             self.progress.show(Activity::Retry { attempt, of, in_seconds: 0, why }, out);
         } else {
             self.progress.error = Some(error_of(words));

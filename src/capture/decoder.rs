@@ -6,6 +6,7 @@ use super::claude::Claude;
 use super::codex::Codex;
 use super::gemini::Gemini;
 use super::lines::{Lines, Piece};
+use super::notices::Notices;
 use super::opencode::Opencode;
 use super::progress::Progress;
 use super::prose::{Block, Prose};
@@ -25,6 +26,7 @@ pub const FRAME_LIMIT: usize = 64 << 20;
 pub struct Decoder {
     lines: Lines,
     frames: Frames,
+    notices: Notices,
 }
 
 #[derive(Debug)]
@@ -50,7 +52,16 @@ impl Decoder {
         Self::with_limit(format, FRAME_LIMIT)
     }
 
+    /// Bounds how often a program may repeat a failed request, where it says on standard error that it does; without
+    /// this call that is left to the program.
+    #[must_use]
+    pub fn bounded(mut self, retries: Option<u32>) -> Self {
+        self.notices = self.notices.with_limit(retries);
+        self
+    }
+
     fn with_limit(format: OutputFormat, limit: usize) -> Self {
+        let notices = Notices::new(format);
         let format = match format {
             OutputFormat::Text => Format::Text(Progress::default()),
             OutputFormat::ClaudeStreamJson => Format::Claude(Box::default()),
@@ -58,7 +69,7 @@ impl Decoder {
             OutputFormat::GeminiJson => Format::Gemini(Gemini::default()),
             OutputFormat::OpencodeJson => Format::Opencode(Opencode::default()),
         };
-        Self { lines: Lines::new(limit), frames: Frames { format, prose: Prose::default(), too_long: false } }
+        Self { lines: Lines::new(limit), frames: Frames { format, prose: Prose::default(), too_long: false }, notices }
     }
 
     /// Takes the next bytes of the stream, in any pieces. The only errors are those of `out`.
@@ -67,7 +78,24 @@ impl Decoder {
             return if bytes.is_empty() { Ok(()) } else { out.text(bytes) };
         }
         let frames = &mut self.frames;
-        self.lines.push(bytes, &mut |piece| frames.take(piece, out))
+        self.lines.push(bytes, &mut |piece| frames.take(piece, out))?;
+        if frames.format.progress_mut().take_answered() {
+            self.notices.answered();
+        }
+        Ok(())
+    }
+
+    /// Takes the next bytes of the program's standard error, which some programs announce retries on.
+    pub fn push_stderr(&mut self, bytes: &[u8], out: &mut dyn Output) {
+        if let Some(retry) = self.notices.push(bytes) {
+            self.frames.format.progress_mut().show(retry, out);
+        }
+    }
+
+    /// Whether the program has repeated a failed request as often as it may: what it still does is in vain.
+    #[must_use]
+    pub const fn gave_up(&self) -> bool {
+        self.notices.over()
     }
 
     /// The stream is at its end: flushes a last line without newline and says how the stream ended.
@@ -78,7 +106,12 @@ impl Decoder {
                 self.frames.take(Piece::Line(&line), out)?;
             }
         }
-        self.frames.finish(out)
+        let mut end = self.frames.finish(out)?;
+        // Without a word about its end on standard output, the last failed request is why there is none.
+        if end.error.is_none() && end.stop.is_none() {
+            end.error = self.notices.failure();
+        }
+        Ok(end)
     }
 
     /// Whether the format's terminal event has come, so that nothing more is needed from the program.
@@ -153,6 +186,16 @@ impl Format {
             Self::Codex(format) => &format.progress,
             Self::Gemini(format) => &format.progress,
             Self::Opencode(format) => &format.progress,
+        }
+    }
+
+    fn progress_mut(&mut self) -> &mut Progress {
+        match self {
+            Self::Text(progress) => progress,
+            Self::Claude(format) => &mut format.progress,
+            Self::Codex(format) => &mut format.progress,
+            Self::Gemini(format) => &mut format.progress,
+            Self::Opencode(format) => &mut format.progress,
         }
     }
 

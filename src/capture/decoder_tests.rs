@@ -56,6 +56,11 @@ fn recordings() -> Vec<Recorded> {
         (ClaudeStreamJson, "claude/401.stream-json.stdout", "", Some(Reason::Auth), done, None),
         (ClaudeStreamJson, "claude/429.stream-json.stdout", "", Some(Reason::RateLimited), done, None),
         (ClaudeStreamJson, "claude/500.stream-json.stdout", "", Some(Reason::ApiError), done, None),
+        (ClaudeStreamJson, "claude/403.stream-json.stdout", "", Some(Reason::Auth), done, None),
+        (ClaudeStreamJson, "claude/429long.stream-json.stdout", "", Some(Reason::QuotaExhausted), done, None),
+        (ClaudeStreamJson, "claude/529.stream-json.stdout", "", Some(Reason::ApiError), done, None),
+        (ClaudeStreamJson, "claude/reset.stream-json.stdout", "", Some(Reason::Network), done, None),
+        (ClaudeStreamJson, "claude/truncall.stream-json.stdout", "", Some(Reason::Network), done, None),
         (ClaudeStreamJson, "claude/plain.json.stdout", HELLO, None, done, Some((12, 9))),
         (CodexJson, "codex/plain.json.stdout", HELLO, None, done, Some((12, 9))),
         (CodexJson, "codex/tool.json.stdout", TOOL, None, done, Some((24, 18))),
@@ -63,11 +68,22 @@ fn recordings() -> Vec<Recorded> {
         (CodexJson, "codex/401.json.stdout", "", Some(Reason::Auth), None, None),
         (CodexJson, "codex/429.json.stdout", "", Some(Reason::RateLimited), None, None),
         (CodexJson, "codex/500.json.stdout", "", Some(Reason::ApiError), None, None),
+        (CodexJson, "codex/403.json.stdout", "", Some(Reason::Auth), None, None),
+        (CodexJson, "codex/429long.json.stdout", "", Some(Reason::RateLimited), None, None),
+        (CodexJson, "codex/529.json.stdout", "", Some(Reason::ApiError), None, None),
+        (CodexJson, "codex/reset.json.stdout", "", Some(Reason::Network), None, None),
+        (CodexJson, "codex/truncall.json.stdout", "", Some(Reason::Network), None, None),
+        (CodexJson, "codex/truncated.json.stdout", "", Some(Reason::Network), None, None),
         (GeminiJson, "gemini/plain.stream-json.stdout", HELLO, None, done, Some((12, 9))),
         (GeminiJson, "gemini/tool.stream-json.stdout", TOOL, None, done, Some((24, 18))),
         (GeminiJson, "gemini/empty.stream-json.stdout", "", Some(Reason::EmptyOutput), None, Some((48, 36))),
         (GeminiJson, "gemini/401.stream-json.stdout", "", Some(Reason::Auth), None, None),
         (GeminiJson, "gemini/500.stream-json.stdout", "", Some(Reason::ApiError), None, None),
+        (GeminiJson, "gemini/429.stream-json.stdout", "", Some(Reason::RateLimited), None, None),
+        (GeminiJson, "gemini/429long.stream-json.stdout", "", Some(Reason::QuotaExhausted), None, None),
+        (GeminiJson, "gemini/truncated.stream-json.stdout", "Hello from the", Some(Reason::Network), None, None),
+        (OpencodeJson, "opencode/500.json.stdout", "", Some(Reason::ApiError), None, None),
+        (OpencodeJson, "opencode/truncated.json.stdout", "", Some(Reason::Network), None, None),
         (OpencodeJson, "opencode/plain.json.stdout", HELLO, None, done, Some((12, 9))),
         (OpencodeJson, "opencode/tool.json.stdout", TOOL, None, done, Some((24, 18))),
         (OpencodeJson, "opencode/empty.json.stdout", "", None, done, Some((12, 9))),
@@ -105,6 +121,9 @@ fn every_fixture_of_standard_output_is_in_the_table() {
     for program in ["claude", "codex", "gemini", "opencode"] {
         for entry in fs_err::read_dir(root.join(program)).unwrap() {
             let file = format!("{program}/{}", entry.unwrap().file_name().into_string().unwrap());
+            if file.ends_with(".stderr") {
+                continue;
+            }
             // Text modes print error sentences as if they were the answer; only the exit code tells.
             let error_text = file.contains("01.text") || file.contains("500.text");
             let other =
@@ -121,12 +140,12 @@ fn an_error_sentence_is_kept_once_and_never_in_the_answer() {
     assert_eq!(text, "");
     assert_eq!(end.error.unwrap().detail, "status 401: Invalid API key · Fix external API key");
     assert_eq!((end.usage, end.cost_usd), (None, None), "zeros of a failed call are unknown");
-    let retry = Activity::Retry { attempt: 1, of: 1, in_seconds: 1, why: "auth".to_owned() };
+    let retry = Activity::Retry { attempt: 1, of: 1, in_seconds: 1, why: "HTTP 401".to_owned() };
     assert!(activities.contains(&retry), "{activities:?}");
     let (_, end, activities) = decoded(OutputFormat::CodexJson, &recorded("codex/401.json.stdout"), usize::MAX);
     assert!(end.error.unwrap().detail.starts_with("unexpected status 401 Unauthorized: invalid x-api-key"));
     assert_eq!(
-        activities.iter().filter(|a| matches!(a, Activity::Retry { of: 5, why, .. } if why == "auth")).count(),
+        activities.iter().filter(|a| matches!(a, Activity::Retry { of: 5, why, .. } if why == "HTTP 401")).count(),
         5
     );
     let (_, end, _) = decoded(OutputFormat::GeminiJson, &recorded("gemini/401.stream-json.stdout"), usize::MAX);

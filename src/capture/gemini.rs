@@ -11,7 +11,7 @@ use super::frame::{Content, Loose, Text, Typed, frame_of};
 use super::progress::Progress;
 use super::prose::{Block, Prose, Written};
 use super::provider_words::typed_error;
-use crate::session::slot::{Activity, Output, StopReason, Usage};
+use crate::session::slot::{Activity, Output, Reason, StopReason, TypedError, Usage};
 
 #[derive(Debug, Deserialize)]
 struct Frame<'a> {
@@ -93,7 +93,7 @@ impl Gemini {
             }
             // Warnings are notices.
             Some(b"error") if frame.severity.str() != Some("warning") => {
-                self.progress.error = Some(typed_error(None, "", frame.message.str().unwrap_or_default()));
+                self.progress.error = Some(failure(None, "", frame.message.str().unwrap_or_default()));
             }
             Some(b"result") => self.result(&frame),
             _ => {}
@@ -145,7 +145,7 @@ impl Gemini {
             let earlier = self.progress.error.take();
             let stated = frame.error.as_ref().map(|e| {
                 let words = e.message.str().unwrap_or_default();
-                typed_error(e.code.status(), e.kind.str().unwrap_or_default(), words)
+                failure(e.code.status(), e.kind.str().unwrap_or_default(), words)
             });
             let status = frame.status.str().unwrap_or("missing");
             let error = stated.or(earlier).unwrap_or_else(|| typed_error(None, "", &format!("result status {status}")));
@@ -161,6 +161,19 @@ impl Gemini {
             })
             .or(self.progress.usage);
         self.next_block();
+    }
+}
+
+/// An error of the program, whose words are often those of what it is made with, in brackets of its own.
+fn failure(status: Option<u16>, kind: &str, words: &str) -> TypedError {
+    let inside = words.strip_prefix("[API Error: ").and_then(|words| words.rsplit_once(']'));
+    let (bare, advice) = inside.unwrap_or((words, ""));
+    // It advises a larger quota whenever there were too many requests; the status itself is not in the frame.
+    let status = status.or_else(|| advice.contains("try again later").then_some(429));
+    // This is all that is said of a connection that was cut in the middle of an answer.
+    match bare {
+        "terminated" => TypedError::new(Reason::Network, "the connection was cut (terminated)"),
+        _ => typed_error(status, kind, bare),
     }
 }
 

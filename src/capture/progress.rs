@@ -22,15 +22,23 @@ pub(super) struct Progress {
     /// A frame that can hold text of the answer could not be read: the answer has a hole.
     hole: Option<TypedError>,
     shown: Option<Activity>,
+    /// Something of an answer came since this was last asked.
+    answered: bool,
 }
 
 impl Progress {
     /// Reports what the slot does, when it is something new.
     pub(super) fn show(&mut self, activity: Activity, out: &mut dyn Output) {
+        self.answered |= matches!(activity, Activity::Thinking | Activity::Answering | Activity::Tool(_));
         if self.shown.as_ref() != Some(&activity) {
             out.activity(activity.clone());
             self.shown = Some(activity);
         }
+    }
+
+    /// Whether a request was answered, at least in part, since this was last asked.
+    pub(super) const fn take_answered(&mut self) -> bool {
+        std::mem::replace(&mut self.answered, false)
     }
 
     /// Notes the conversation at its first mention.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::session::slot::{Reason, TypedError, diagnose};
+use crate::session::slot::{Reason, TypedError, diagnose, status_in};
 
 /// A detail is a sentence or two; longer ones are cut here (in bytes).
 const DETAIL: usize = 4096;
@@ -16,6 +16,9 @@ pub(super) fn typed_error(status: Option<u16>, kind: &str, message: &str) -> Typ
     let found = inner.as_ref().and_then(|value| value.get("error")).filter(|e| !e.is_null()).or(inner.as_ref());
     let text = |key: &str| found.and_then(|e| e.get(key)).and_then(Value::as_str).filter(|s| !s.is_empty());
     let number = |key: &str| found.and_then(|e| e.get(key)).and_then(Value::as_u64).and_then(|n| u16::try_from(n).ok());
+    // A program in between answers 400 for whatever it was answered itself: `API Error: 400 X error (HTTP 403): ..`.
+    let inner_status = status.filter(|status| *status == 400).and(message.split_once("400")).map(|(_, rest)| rest);
+    let status = inner_status.and_then(status_in).or(status);
     let status = status.or_else(|| number("code")).or_else(|| number("status")).or_else(|| number("statusCode"));
     let kinds = [Some(kind), text("code"), text("type"), text("status")];
     // The most telling of the types: a frame's own "unknown" says less than the provider's.
@@ -42,6 +45,14 @@ pub(super) fn typed_error(status: Option<u16>, kind: &str, message: &str) -> Typ
     TypedError::new(reason, detail)
 }
 
+/// Why a request is made again, in a few words that name nobody: its status, or the class of its error.
+pub(super) fn why(status: Option<u16>, kind: &str, message: &str) -> String {
+    match status.or_else(|| status_in(message)) {
+        Some(status) => format!("HTTP {status}"),
+        None => diagnose(None, kind, message).as_str().to_owned(),
+    }
+}
+
 /// The JSON object inside a message, when it holds one.
 fn nested(message: &str) -> Option<Value> {
     let start = message.find('{')?;
@@ -63,6 +74,28 @@ pub fn background_ceiling(stderr: &[u8]) -> Option<TypedError> {
         .map(|line| TypedError::new(Reason::BackgroundTaskCeiling, line.trim()))
 }
 
+/// The line of a program's standard error that says why it failed: the first that calls itself an error, else the last.
+///
+/// `stderr` may be the tail of it.
+#[must_use]
+pub fn telling_line(stderr: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(stderr);
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let calls_itself_one = |line: &&str| line.get(..5).is_some_and(|word| word.eq_ignore_ascii_case("error"));
+    lines.clone().find(calls_itself_one).or_else(|| lines.next_back()).map(str::to_owned)
+}
+
+/// The error that a program which prints no frames, or came to none, says on standard error.
+///
+/// Only what the sentence itself tells is taken from it; for all else its exit code is the reason.
+#[must_use]
+pub fn said_error(stderr: &[u8]) -> Option<TypedError> {
+    let line = telling_line(stderr)?;
+    let words = line.strip_prefix("Error: ").unwrap_or(&line);
+    let error = typed_error(None, "", words);
+    (error.reason != Reason::ApiError || status_in(words).is_some()).then_some(error)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,6 +107,8 @@ mod tests {
         assert_eq!(error, TypedError::new(Reason::Auth, "status 401: who are you"));
         let error = typed_error(None, "", r#"{"detail":"The 'm' model is not supported here"}"#);
         assert_eq!(error, TypedError::new(Reason::UnknownModel, "The 'm' model is not supported here"));
+        let error = typed_error(Some(400), "invalid_request_error", "API Error: 400 X error (HTTP 403): forbidden");
+        assert_eq!(error, TypedError::new(Reason::Auth, "API Error: 400 X error (HTTP 403): forbidden"));
         let error = typed_error(Some(500), "", "broken {json");
         assert_eq!(error, TypedError::new(Reason::ApiError, "status 500: broken {json"));
     }
@@ -82,6 +117,23 @@ mod tests {
     fn a_long_detail_is_cut_at_a_character() {
         let error = typed_error(None, "", &"é".repeat(5000));
         assert!(error.detail.len() <= DETAIL + 3 && error.detail.ends_with('…'));
+    }
+
+    #[test]
+    fn an_error_on_standard_error_has_its_class_and_anything_else_none() {
+        for (stderr, expected) in [
+            ("Error: Error code: 401 - invalid x-api-key\n", Some(Reason::Auth)),
+            ("a warning\nError: Error code: 500 - internal server error\n", Some(Reason::ApiError)),
+            ("Error: Connection error.\n", Some(Reason::Network)),
+            ("Error: OpenAI API Key is required for model \"m\"\n\nSet it with:\n  export X\n", Some(Reason::Auth)),
+            ("Error: Claude Code CLI not found\nInstall it\n", None),
+            ("went wrong after 500 tokens\n", None),
+            ("\n", None),
+        ] {
+            assert_eq!(said_error(stderr.as_bytes()).map(|error| error.reason), expected, "{stderr}");
+        }
+        assert_eq!(telling_line(b"x\nerror: first\nlast\n").as_deref(), Some("error: first"));
+        assert_eq!(telling_line("é\nlast\n\n".as_bytes()).as_deref(), Some("last"));
     }
 
     #[test]

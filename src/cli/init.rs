@@ -154,7 +154,8 @@ fn contents(inventory: &Inventory) -> String {
          # [models.careful]\n# use = \"openai@MODEL\"\n# temperature = 0.2\n# system = \"Think before you answer.\"\n",
     );
     text.push_str(
-        "\n# Any server that speaks OpenAI chat completions.\n\
+        "\n# Any server that speaks \"openai-chat\", \"openai-responses\", \"anthropic-messages\", \"gemini-generate\" or\n\
+         # \"ollama-chat\".\n\
          # [providers.mine]\n# wire = \"openai-chat\"\n# base_url = \"http://127.0.0.1:8080/v1\"\n\
          # api_key_env = \"MINE_API_KEY\"\n",
     );

@@ -3,12 +3,12 @@
 use super::doctor::Finding;
 use super::inventory::{self, LocalModel};
 use crate::config::{AgentKind, Environment, ProviderEntry, ResolvedModel, Target};
-use crate::slots::agents::{SignIn, locate, sign_in};
+use crate::slots::agents::{SignIn, claudish_finds_claude, locate, sign_in};
 
 /// Looks at one member.
 pub(super) async fn look_at(model: &ResolvedModel, environment: &Environment, local: Option<&LocalModel>) -> Finding {
     match &model.target {
-        Target::Process { agent, command, .. } => {
+        Target::Process { agent, command, model: asked, .. } => {
             let program = command.first().map_or("", String::as_str);
             // A command of the user's may take `--version` for a question, and answer it at a price.
             if *agent == AgentKind::Custom {
@@ -29,7 +29,11 @@ pub(super) async fn look_at(model: &ResolvedModel, environment: &Environment, lo
                     return Finding::failed(problem.unwrap_or_else(|| format!("`{program}` does not run")));
                 }
             };
-            match sign_in(*agent, environment) {
+            if *agent == AgentKind::Claudish && !claudish_finds_claude(environment) {
+                return Finding::failed(format!("{version}; the program `claude`, which it runs, is not in PATH"))
+                    .hint(AgentKind::Claude.install_hint());
+            }
+            match sign_in(*agent, asked.as_deref(), environment) {
                 SignIn::Missing(hint) => Finding::warned(format!("{version}; no sign-in was found")).hint(hint),
                 SignIn::Found | SignIn::Unknown => Finding::good(version),
             }

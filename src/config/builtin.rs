@@ -17,32 +17,45 @@ pub const LOCAL_CONTEXT_TOKENS: u64 = 8192;
 /// An endpoint that is known by name; addresses and variables are those of its public documentation.
 struct KnownProvider {
     name: &'static str,
+    wire: Wire,
     base_url: &'static str,
     api_key_env: Option<&'static str>,
-    /// Whether every model there takes a JSON schema for the output; where only some do, the user may say so.
+    /// Whether every current model there takes a JSON schema for the output; where only some do, the user may say so.
     json_schema: bool,
 }
 
+/// OpenAI is asked by its Responses API because every one of its models answers there, some of them nowhere else; it
+/// takes no `seed`, which `wire = "openai-chat"` brings back. Ollama is asked by its own API because the other one
+/// cannot be told a context and cuts what does not fit.
 const PROVIDERS: &[KnownProvider] = &[
-    known("openai", "https://api.openai.com/v1", Some("OPENAI_API_KEY"), true),
-    known("openrouter", "https://openrouter.ai/api/v1", Some("OPENROUTER_API_KEY"), false),
-    known("groq", "https://api.groq.com/openai/v1", Some("GROQ_API_KEY"), false),
-    known("mistral", "https://api.mistral.ai/v1", Some("MISTRAL_API_KEY"), true),
-    known("deepseek", "https://api.deepseek.com/v1", Some("DEEPSEEK_API_KEY"), false),
-    known("xai", "https://api.x.ai/v1", Some("XAI_API_KEY"), true),
-    known("ollama", "http://127.0.0.1:11434/v1", None, true),
-    known("lmstudio", "http://127.0.0.1:1234/v1", None, true),
-    known("llamacpp", "http://127.0.0.1:8080/v1", None, true),
-    known("vllm", "http://127.0.0.1:8000/v1", None, true),
+    known("openai", Wire::OpenaiResponses, "https://api.openai.com/v1", Some("OPENAI_API_KEY"), true),
+    known("anthropic", Wire::AnthropicMessages, "https://api.anthropic.com/v1", Some("ANTHROPIC_API_KEY"), true),
+    known(
+        "google",
+        Wire::GeminiGenerate,
+        "https://generativelanguage.googleapis.com/v1beta",
+        Some("GEMINI_API_KEY"),
+        true,
+    ),
+    known("openrouter", Wire::OpenaiChat, "https://openrouter.ai/api/v1", Some("OPENROUTER_API_KEY"), false),
+    known("groq", Wire::OpenaiChat, "https://api.groq.com/openai/v1", Some("GROQ_API_KEY"), false),
+    known("mistral", Wire::OpenaiChat, "https://api.mistral.ai/v1", Some("MISTRAL_API_KEY"), true),
+    known("deepseek", Wire::OpenaiChat, "https://api.deepseek.com", Some("DEEPSEEK_API_KEY"), false),
+    known("xai", Wire::OpenaiChat, "https://api.x.ai/v1", Some("XAI_API_KEY"), true),
+    known("ollama", Wire::OllamaChat, "http://127.0.0.1:11434", None, true),
+    known("lmstudio", Wire::OpenaiChat, "http://127.0.0.1:1234/v1", None, true),
+    known("llamacpp", Wire::OpenaiChat, "http://127.0.0.1:8080/v1", None, true),
+    known("vllm", Wire::OpenaiChat, "http://127.0.0.1:8000/v1", None, true),
 ];
 
 const fn known(
     name: &'static str,
+    wire: Wire,
     base_url: &'static str,
     api_key_env: Option<&'static str>,
     json_schema: bool,
 ) -> KnownProvider {
-    KnownProvider { name, base_url, api_key_env, json_schema }
+    KnownProvider { name, wire, base_url, api_key_env, json_schema }
 }
 
 /// The name of the host's own model: the same as `claude`.
@@ -63,7 +76,7 @@ pub fn is_known_provider(name: &str) -> bool {
 pub(super) fn settings() -> Table {
     let providers = PROVIDERS.iter().map(|provider| {
         let entry = ProviderEntry {
-            wire: Some(Wire::OpenaiChat),
+            wire: Some(provider.wire),
             base_url: Some(provider.base_url.to_owned()),
             api_key_env: provider.api_key_env.map(str::to_owned),
             json_schema: Some(provider.json_schema),
@@ -80,15 +93,4 @@ pub(super) fn settings() -> Table {
     };
     // Plain strings and numbers always have a TOML form; the tests load it.
     Table::try_from(settings).unwrap_or_default()
-}
-
-/// Where a name of a later version is told what works today.
-pub(super) fn later(name: &str) -> Option<String> {
-    let (program, model) = name.split_once('@')?;
-    let model = Some(model).filter(|model| !model.is_empty()).unwrap_or("MODEL");
-    match program {
-        "anthropic" => Some(format!("today: `claude:{model}`, or `openrouter@anthropic/{model}`")),
-        "google" => Some(format!("today: `openrouter@google/{model}`")),
-        _ => None,
-    }
 }

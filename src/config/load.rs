@@ -11,7 +11,7 @@ use toml::{Table, Value};
 use super::file::{FileSettings, ModelEntry, ProviderEntry, SelfVote};
 use super::layer::{Layers, Origin};
 use super::problem::{ConfigError, Problem};
-use super::{Environment, builtin, imported, places, read, variables_layer};
+use super::{Environment, Wire, builtin, imported, places, read, variables_layer};
 use crate::error::Error;
 
 /// The settings that hold here and now, and where each came from.
@@ -213,6 +213,18 @@ fn settle(cwd: &Path, layers: &Layers, merged: FileSettings) -> Result<Settings,
         }
     }
     for (name, entry) in &merged.providers {
+        let url = entry.base_url.as_deref().unwrap_or_default().trim_end_matches('/');
+        let below = ["/v1", "/api"].into_iter().find(|path| url.ends_with(path));
+        if let (Some(Wire::OllamaChat), Some(below)) = (entry.wire, below) {
+            let chat = if below == "/v1" { ", or write `wire = \"openai-chat\"`" } else { "" };
+            problems.push(
+                Problem::new(
+                    place_of(layers, &["providers", name]),
+                    format!("`[providers.{name}]` has the `base_url` `{url}`, where `ollama-chat` is not spoken"),
+                )
+                .hint(format!("leave `{below}` out{chat}")),
+            );
+        }
         for (missing, key) in [(entry.wire.is_none(), "wire"), (entry.base_url.is_none(), "base_url")] {
             if missing {
                 problems.push(

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::variables::variables_in;
-use super::{AgentKind, ResolvedModel, Target};
+use super::{AgentKind, ResolvedModel, Target, Wire};
 
 /// Words to mask, longest first, to be matched as whole words and without regard to case.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl ResolvedModel {
                     words.program(program);
                 }
                 words.model.extend(agent.other_names().iter().map(|name| (*name).to_owned()));
-                words.key.extend(agent.key_variables().iter().map(|name| (*name).to_owned()));
+                words.key.extend(agent.keys_for(model.as_deref()).iter().map(|name| (*name).to_owned()));
                 if *agent == AgentKind::Custom {
                     // A script behind an interpreter (`python3 agent.py`), and what it is told to ask.
                     for argument in command.iter().skip(1).filter(|argument| !argument.starts_with('-')) {
@@ -67,7 +67,9 @@ impl ResolvedModel {
                 words.id(&provider.name);
                 if let Some(host) = host_of(&provider.base_url) {
                     words.model.insert(host.to_owned());
+                    words.model.extend(domain_of(host).map(str::to_owned));
                 }
+                words.model.extend(makers_of(provider.wire).iter().map(|word| (*word).to_owned()));
                 words.key.extend(provider.api_key_env.clone());
                 for value in provider.headers.values() {
                     words.variables(value);
@@ -169,6 +171,8 @@ fn is_common(word: &str) -> bool {
         "text",
         "stream-json",
         "free",
+        // A provider to some programs, and in every second sentence.
+        "or",
         "latest",
         "sh",
         "bash",
@@ -184,6 +188,26 @@ fn sorted(words: BTreeSet<String>) -> Vec<String> {
     let mut words: Vec<String> = words.into_iter().filter(|word| !is_common(word)).collect();
     words.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
     words
+}
+
+/// Who is behind a wire that only one maker's servers speak, whatever the endpoint is called.
+const fn makers_of(wire: Wire) -> &'static [&'static str] {
+    match wire {
+        // Half of all servers speak it.
+        Wire::OpenaiChat => &[],
+        Wire::OpenaiResponses => &["OpenAI"],
+        Wire::AnthropicMessages => &["Anthropic", "Claude"],
+        Wire::GeminiGenerate => &["Google", "Gemini"],
+        Wire::OllamaChat => &["Ollama"],
+    }
+}
+
+/// `x.ai` of `api.x.ai`: error messages point at the maker's other pages. An address and a name without dots have none.
+fn domain_of(host: &str) -> Option<&str> {
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    let (rest, last) = name.rsplit_once('.')?;
+    let start = rest.rfind('.').map_or(0, |dot| dot + 1);
+    last.starts_with(|c: char| c.is_ascii_alphabetic()).then(|| &name[start..])
 }
 
 fn host_of(url: &str) -> Option<&str> {

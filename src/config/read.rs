@@ -8,7 +8,7 @@ use std::path::Path;
 
 use toml::de::{DeTable, DeValue};
 
-use super::file::{self, FileSettings};
+use super::file::{self, FileSettings, ModelEntry};
 use super::literal_secret;
 use super::nearest::nearest;
 use super::problem::Problem;
@@ -92,6 +92,14 @@ fn check_values(
         if model.command.as_ref().is_some_and(|command| command.first().is_none_or(String::is_empty)) {
             wrong("has an empty `command`".into(), "write the program and its arguments as a list of strings");
         }
+        for (key, value, hint) in wrong_numbers(model) {
+            let path_of_key: Vec<&str> = ["models", alias].into_iter().chain(key.split('.')).collect();
+            let at = place(&keys(&path_of_key)).or(at);
+            problems.push(Problem::new(path, format!("`models.{alias}.{key}` is {value}")).at(at).hint(hint));
+        }
+        let mut wrong = |message: String, hint: &str| {
+            problems.push(Problem::new(path, format!("`[models.{alias}]` {message}")).at(at).hint(hint));
+        };
         for (name, value) in &model.env {
             if !is_variable_name(name) {
                 wrong(format!("`env`: `{name}` is not a variable name"), "letters, digits and `_` only");
@@ -116,6 +124,32 @@ fn check_values(
             }
         }
     }
+}
+
+/// Settings of the right type that no model can be asked with: the key below the alias, the value, what would do.
+fn wrong_numbers(model: &ModelEntry) -> Vec<(&'static str, String, &'static str)> {
+    let mut wrong = Vec::new();
+    let price = model.price.unwrap_or_default();
+    let from_0 = "a number from 0 on";
+    for (key, value, most, hint) in [
+        ("temperature", model.temperature, f64::MAX, from_0),
+        ("top_p", model.top_p, 1.0, "a number from 0 to 1"),
+        ("price.input", price.input, f64::MAX, from_0),
+        ("price.cached_input", price.cached_input, f64::MAX, from_0),
+        ("price.output", price.output, f64::MAX, from_0),
+    ] {
+        // NaN is in no range.
+        wrong.extend(value.filter(|value| !(0.0..=most).contains(value)).map(|value| (key, value.to_string(), hint)));
+    }
+    for (key, value) in [("max_tokens", model.max_tokens), ("context", model.context)] {
+        wrong.extend(
+            value.filter(|value| *value == 0).map(|value| (key, value.to_string(), "a number of tokens from 1 on")),
+        );
+    }
+    if model.reasoning_effort.as_ref().is_some_and(|effort| effort.trim().is_empty()) {
+        wrong.push(("reasoning_effort", "empty".to_owned(), "the provider's own word, such as `low` or `high`"));
+    }
+    wrong
 }
 
 fn keys_of(path: &serde_ignored::Path<'_>) -> Vec<String> {
@@ -188,6 +222,37 @@ zzz = 1
         insta::assert_snapshot!(problems("\ntimeout = \"90\""), @"team.toml:2: `timeout`: `90` has no unit: write `90s` for seconds or `90m` for minutes |");
         insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\noutput = \"xml\""), @"team.toml:3: `models.a.output`: unknown variant `xml`, expected one of `text`, `claude-stream-json`, `codex-json`, `gemini-json`, `opencode-json` |");
         insta::assert_snapshot!(problems("panel = [\n"), @"team.toml:1: unclosed array, expected `]` |");
+    }
+
+    #[test]
+    fn a_setting_that_no_model_takes_is_told_with_its_value_and_line() {
+        let text = r#"
+[models.a]
+use = "openai@m"
+temperature = nan
+top_p = 1.5
+max_tokens = 0
+context = 0
+reasoning_effort = " "
+price = { input = -1.0, output = inf }
+[models.b]
+use = "openai@m"
+temperature = 0
+top_p = 1
+seed = 0
+"#;
+        insta::assert_snapshot!(problems(text), @r"
+        team.toml:4: `models.a.temperature` is NaN | a number from 0 on
+        team.toml:5: `models.a.top_p` is 1.5 | a number from 0 to 1
+        team.toml:6: `models.a.max_tokens` is 0 | a number of tokens from 1 on
+        team.toml:7: `models.a.context` is 0 | a number of tokens from 1 on
+        team.toml:8: `models.a.reasoning_effort` is empty | the provider's own word, such as `low` or `high`
+        team.toml:9: `models.a.price.input` is -1 | a number from 0 on
+        team.toml:9: `models.a.price.output` is inf | a number from 0 on
+        ");
+        insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\nseed = -1"), @"team.toml:3: `models.a.seed`: invalid value: integer `-1`, expected u64 |");
+        insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\ntemperature = \"hot\""), @r#"team.toml:3: `models.a.temperature`: invalid type: string "hot", expected f64 |"#);
+        insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\nmax_tokens = 1.5"), @"team.toml:3: `models.a.max_tokens`: invalid type: floating point `1.5`, expected u64 |");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::nearest::nearest;
 use super::variables::{VariableError, expand};
 use super::{
     AgentKind, Config, Environment, ModelIdentity, ModelSettings, OutputFormat, PromptVia, Provider, ResolvedModel,
-    Setting, Target, builtin,
+    Setting, Target, Wire, builtin,
 };
 use crate::error::Error;
 
@@ -28,14 +28,6 @@ pub enum ResolveError {
         /// What exists.
         exists: String,
     },
-    /// A name that a later version will know.
-    #[error("`{name}` cannot be asked by its name in this version")]
-    Later {
-        /// As written.
-        name: String,
-        /// What works today.
-        today: String,
-    },
     /// A part of the name is missing.
     #[error("`{name}` names no model: write `{form}`")]
     Incomplete {
@@ -43,6 +35,12 @@ pub enum ResolveError {
         name: String,
         /// The full form.
         form: String,
+    },
+    /// Several models in one name, of which nobody would know which one answered.
+    #[error("`{name}` names several models: one after the other would be asked until one answers")]
+    Several {
+        /// As written.
+        name: String,
     },
     /// Aliases that lead to each other.
     #[error("aliases go round in a circle: {}", .0.join(" -> "))]
@@ -99,8 +97,8 @@ impl ResolveError {
             Self::Unknown { meant, exists, .. } => {
                 meant.iter().map(|meant| format!("did you mean `{meant}`?")).chain([exists.clone()]).collect()
             }
-            Self::Later { today, .. } => vec![today.clone()],
             Self::InAlias { source, .. } => source.hints(),
+            Self::Several { .. } => vec!["name one; the others can be members of the panel".to_owned()],
             Self::NotTaken { setting, .. } => vec![format!("remove `{setting}` from its `[models.x]`")],
             Self::Variable { source: VariableError::Missing(name), .. } => {
                 vec![format!("set it: `export {name}=...`")]
@@ -265,6 +263,9 @@ impl<'a> Models<'a> {
         if model == Some("") || (model.is_none() && agent.needs_model()) {
             return Err(ResolveError::Incomplete { name: name.to_owned(), form: format!("{program}:MODEL") });
         }
+        if agent == AgentKind::Claudish && model.is_some_and(|model| model.contains('+')) {
+            return Err(ResolveError::Several { name: name.to_owned() });
+        }
         let identity = match model {
             Some(model) => format!("process/{program}/{model}"),
             None => format!("process/{program}"),
@@ -293,7 +294,7 @@ impl<'a> Models<'a> {
                 let provider = Provider {
                     name: provider.to_owned(),
                     wire,
-                    base_url: base_url.trim_end_matches('/').to_owned(),
+                    base_url: base_of(wire, base_url),
                     api_key_env: entry.api_key_env.clone(),
                     headers: entry.headers.clone(),
                     max_concurrent: entry.max_concurrent.map(std::num::NonZeroUsize::get),
@@ -320,9 +321,6 @@ impl<'a> Models<'a> {
     }
 
     fn unknown(&self, name: &str) -> ResolveError {
-        if let Some(today) = builtin::later(name) {
-            return ResolveError::Later { name: name.to_owned(), today };
-        }
         let settings = self.config.settings();
         let aliases: Vec<&str> = settings.models.keys().map(String::as_str).collect();
         let providers: Vec<&str> = settings.providers.keys().map(String::as_str).chain(["local"]).collect();
@@ -368,6 +366,18 @@ impl<'a> Models<'a> {
             })?;
         }
         Ok(())
+    }
+}
+
+/// The URL below which the wire's paths are. Of the two makers whose own programs add the version to an address, it is
+/// understood without: `https://api.anthropic.com`, `http://gateway/anthropic`.
+fn base_of(wire: Wire, written: &str) -> String {
+    let base = written.trim_end_matches('/');
+    let has_path = base.split_once("://").is_some_and(|(_, rest)| rest.contains('/'));
+    match wire {
+        Wire::AnthropicMessages if !base.ends_with("/v1") => format!("{base}/v1"),
+        Wire::GeminiGenerate if !has_path => format!("{base}/v1beta"),
+        _ => base.to_owned(),
     }
 }
 

@@ -82,12 +82,12 @@ fn names_of(manifest: &Manifest) -> std::collections::BTreeMap<SlotId, String> {
     manifest.models.iter().map(|(id, member)| (*id, member.model.clone())).collect()
 }
 
-/// Settings that the other side refused, so that what was asked for is not what was asked.
+/// Settings that the other side does not take, so that what was asked for is not what was asked.
 fn dropped_settings(records: &[Record], side: &str) -> Vec<String> {
     let dropped = |record: &Record| match &record.event {
         Event::SlotEnded { slot, end } if !end.dropped_settings.is_empty() => {
             let settings: Vec<String> = end.dropped_settings.iter().map(|name| format!("`{name}`")).collect();
-            Some(format!("{side} {slot} was asked without {}, which its provider refused", settings.join(", ")))
+            Some(format!("{side} {slot} was asked without {}, which its provider does not take", settings.join(", ")))
         }
         _ => None,
     };

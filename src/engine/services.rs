@@ -177,6 +177,7 @@ fn plan_of(model: &ResolvedModel, environment: &Environment) -> Option<agents::P
         purpose: agents::Purpose::Answer,
         prompt_file: nowhere,
         work_dir: nowhere,
+        private_dir: nowhere,
         retries: 0,
         nested_sandbox: agents::NestedSandbox::default(),
         environment,

@@ -69,6 +69,11 @@ pub fn create_private_dir(path: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|e| named(e, "cannot create", path))
 }
 
+/// Makes the link `path` to `target`.
+pub fn link(target: &Path, path: &Path) -> io::Result<()> {
+    fs_err::os::unix::fs::symlink(target, path)
+}
+
 /// Removes a folder and what is in it; an absent one is fine.
 pub fn remove_dir_all(path: &Path) -> io::Result<()> {
     absent_is_fine(fs::remove_dir_all(path))

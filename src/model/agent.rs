@@ -124,17 +124,19 @@ impl AgentKind {
     pub const fn takes(self, setting: Setting) -> bool {
         match (self, setting) {
             (_, Setting::Env)
-            | (Self::Claude, Setting::MaxTokens | Setting::ReasoningEffort | Setting::System)
-            | (Self::Codex, Setting::ReasoningEffort | Setting::System)
-            | (Self::Llm, Setting::System) => true,
+            | (Self::Claude | Self::Claudish, Setting::MaxTokens | Setting::ReasoningEffort | Setting::System)
+            | (Self::Codex | Self::Opencode, Setting::ReasoningEffort | Setting::System)
+            | (Self::Gemini, Setting::System)
+            // Its options have the names of our settings in most of its plug-ins; the others refuse them by name.
+            | (Self::Llm, _) => true,
             (
-                Self::Claude | Self::Codex | Self::Gemini | Self::Opencode | Self::Claudish | Self::Llm | Self::Custom,
+                Self::Claude | Self::Codex | Self::Gemini | Self::Opencode | Self::Claudish | Self::Custom,
                 _,
             ) => false,
         }
     }
 
-    /// Names of variables that usually hold its key.
+    /// Names of variables that usually hold its key, whatever model it is asked for; see also [`Self::keys_for`].
     #[must_use]
     pub const fn key_variables(self) -> &'static [&'static str] {
         match self {
@@ -152,7 +154,7 @@ impl AgentKind {
             Self::Claude => &["Anthropic", "Claude Code"],
             Self::Codex => &["OpenAI"],
             Self::Gemini => &["Google", "Gemini CLI"],
-            Self::Claudish => &["Claude Code"],
+            Self::Claudish => &["Claude Code", "claude"],
             Self::Opencode | Self::Llm | Self::Custom => &[],
         }
     }

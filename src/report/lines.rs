@@ -87,6 +87,9 @@ fn ending(end: &SlotEnd, took: Option<u64>) -> String {
     if end.truncated {
         text.push_str(" (cut by its length limit)");
     }
+    if end.lingered {
+        text.push_str(" (its program did not end and was stopped)");
+    }
     if let Some(error) = &end.error {
         text.push_str(&format!(" {}: {}", error.reason.as_str(), first_line(&error.detail)));
     }

@@ -24,6 +24,8 @@ pub enum StopCause {
     Deadline,
     /// The terminal event had come, and the program did not end by itself.
     Lingering,
+    /// The program had repeated a failed request as often as it may, and would have gone on.
+    InVain,
 }
 
 /// A stop that was carried out. One that came after the program had ended is none.
@@ -136,7 +138,9 @@ fn failure(facts: &AttemptFacts, checks: &Checks<'_>) -> Option<(Reason, String)
     if let Some(error) = &facts.spawn_error {
         return Some((Reason::SpawnFailed, error.clone()));
     }
-    let after_answer = facts.stopped.is_some_and(|stop| stop.after_answer || stop.cause == StopCause::Lingering);
+    let after_answer = facts
+        .stopped
+        .is_some_and(|stop| stop.after_answer || matches!(stop.cause, StopCause::Lingering | StopCause::InVain));
     if let Some(stopped) = facts.stopped.filter(|_| !after_answer) {
         return Some(stop(stopped.cause, facts));
     }
@@ -157,8 +161,8 @@ fn failure(facts: &AttemptFacts, checks: &Checks<'_>) -> Option<(Reason, String)
 
 fn stop(cause: StopCause, facts: &AttemptFacts) -> (Reason, String) {
     let (reason, mut detail) = match cause {
-        // Lingering never comes here: it implies an answer.
-        StopCause::Cancelled | StopCause::Lingering => (Reason::Cancelled, "stopped".to_owned()),
+        // The last two never come here: what the stream said decides.
+        StopCause::Cancelled | StopCause::Lingering | StopCause::InVain => (Reason::Cancelled, "stopped".to_owned()),
         StopCause::Budget => (Reason::Budget, "stopped when the budget was spent".to_owned()),
         StopCause::Timeout(limit) => (Reason::Timeout, format!("stopped after `--timeout` {limit:?}")),
         StopCause::Idle(limit) => (Reason::IdleTimeout, format!("stopped after {limit:?} without a byte")),
@@ -321,6 +325,14 @@ mod tests {
         assert_eq!(reason(&facts, CLAUDE), None);
         let blank = AttemptFacts { blank: true, ..facts };
         assert_eq!(reason(&blank, CLAUDE), Some(Reason::EmptyOutput));
+    }
+
+    #[test]
+    fn a_program_that_was_stopped_when_it_tried_in_vain_failed_by_its_last_error() {
+        let error = Some(TypedError::new(Reason::Network, "no route (asked 3 times)"));
+        let exit = Exit::Signal(15);
+        let facts = AttemptFacts { stopped: stopped(StopCause::InVain, false), exit, error, stop: None, ..good() };
+        assert_eq!(reason(&facts, CLAUDE), Some(Reason::Network));
     }
 
     #[test]

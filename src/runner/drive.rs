@@ -83,10 +83,22 @@ async fn drive_process(
         Purpose::Answer => agents::Purpose::Answer,
         Purpose::Ballot { .. } => agents::Purpose::Judge,
     };
+    let Some(surroundings) = &shared.surroundings else {
+        return Driven { spawn_error: Some("nothing was prepared to hold a process".to_owned()), ..Driven::default() };
+    };
+    let no_folder = |error: io::Error| {
+        let why = format!("its private folder could not be made: {error}");
+        Driven { spawn_error: Some(why), ..Driven::default() }
+    };
+    let private = match surroundings.private_folder() {
+        Ok(private) => private,
+        Err(error) => return no_folder(error),
+    };
     let call = agents::Call {
         purpose,
         prompt_file: &job.prompt,
         work_dir: &directory,
+        private_dir: private.program(),
         retries: shared.limits.retries,
         nested_sandbox: match shared.mechanism {
             Mechanism::Landlock => agents::NestedSandbox::Fails,
@@ -98,15 +110,12 @@ async fn drive_process(
         Ok(plan) => plan,
         Err(error) => return Driven { spawn_error: Some(error.to_string()), ..Driven::default() },
     };
-    let Some(surroundings) = &shared.surroundings else {
-        return Driven { spawn_error: Some("nothing was prepared to hold a process".to_owned()), ..Driven::default() };
-    };
-    let enclosed = match surroundings.enclose(shared.mechanism, &shared.session, &directory, &job.prompt, &mut plan) {
+    let enclosed = private.fill(&plan.private).and_then(|()| {
+        surroundings.enclose(shared.mechanism, &private, &shared.session, &directory, &job.prompt, &mut plan)
+    });
+    let enclosed = match enclosed {
         Ok(enclosed) => enclosed,
-        Err(error) => {
-            let why = format!("its private folders could not be made: {error}");
-            return Driven { spawn_error: Some(why), ..Driven::default() };
-        }
+        Err(error) => return no_folder(error),
     };
     let spec = ProcessSpec {
         environment: plan.env,
@@ -114,14 +123,14 @@ async fn drive_process(
             agents::Stdin::PromptFile => Some(job.prompt.clone()),
             agents::Stdin::Empty => None,
         },
-        enclosure: enclosed.enclosure.clone(),
+        enclosure: enclosed.enclosure,
         descriptor_limit: shared.descriptor_limit,
         supervisor: Some(shared.supervisor.clone()),
         ..ProcessSpec::new(plan.argv, directory, enclosed.mechanism)
     };
     let (stop, stopped) = watch::channel(None);
     let control = process::Control::new(stopped, attempt.pause.clone());
-    let mut stream = ProcessStream { decoder: Decoder::new(output), sink };
+    let mut stream = ProcessStream { decoder: Decoder::new(output).bounded(plan.retries), sink };
     let end = {
         let running = process::run(&spec, &mut stream, control);
         tokio::pin!(running);
@@ -138,7 +147,7 @@ async fn drive_process(
         }
     };
     // Off the workers: there is no telling how much an agent left there.
-    tokio::task::spawn_blocking(move || enclosed.remove()).await.ok();
+    tokio::task::spawn_blocking(move || private.remove()).await.ok();
     let ProcessStream { decoder, sink } = stream;
     let halt = *halted.borrow();
     finish_process(end, decoder, sink, halt)
@@ -147,12 +156,13 @@ async fn drive_process(
 fn finish_process(end: ProcessEnd, decoder: Decoder, sink: &mut AttemptSink, halt: Option<Halt>) -> Driven {
     let waiting_for = decoder.waiting_for().map(str::to_owned);
     let after_answer = decoder.answer_complete();
+    let ended_by_us = if decoder.gave_up() { StopCause::InVain } else { StopCause::Lingering };
     let (stream, flushed) = match decoder.finish(sink) {
         Ok(stream) => (stream, None),
         Err(error) => (StreamEnd::default(), Some(error)),
     };
     let stopped = match (halt, end.lingered) {
-        (_, true) => Some(Stopped { cause: StopCause::Lingering, after_answer }),
+        (_, true) => Some(Stopped { cause: ended_by_us, after_answer }),
         (Some(halt), false) if end.stopped.is_some() => Some(Stopped { cause: halt.cause, after_answer }),
         _ => None,
     };
@@ -203,11 +213,16 @@ impl ProcessSink for ProcessStream<'_> {
     fn stderr(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.sink.received(bytes.len());
         self.sink.log.push(bytes);
+        self.decoder.push_stderr(bytes, self.sink);
         Ok(())
     }
 
     fn answer_complete(&self) -> bool {
         self.decoder.answer_complete()
+    }
+
+    fn in_vain(&self) -> bool {
+        self.decoder.gave_up()
     }
 }
 

@@ -16,13 +16,14 @@ use super::drive::{Driven, Halt, drive};
 use super::job::Checks;
 use super::limits::at_limit;
 use super::sink::{AttemptSink, Printed, shown};
-use crate::capture::{ErrorLog, Pattern, background_ceiling};
-use crate::config::Target;
+use crate::capture::{ErrorLog, Pattern, background_ceiling, said_error, telling_line};
+use crate::config::{AgentKind, Target};
 use crate::fs;
 use crate::ids::SlotId;
 use crate::secrets::Scrub;
 use crate::session::slot::{Reason, SlotState};
 use crate::session::{Layout, SlotEnd, SlotError};
+use crate::slots::agents::known_program;
 
 /// How much of each end of a slot's output an error shows.
 const SNIPPET: usize = 400;
@@ -129,9 +130,16 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
     let slot = job.id;
     sink.log.end();
     let mut facts = gather(&driven, &mut sink, &shared.checks);
-    if matches!(job.model.target, Target::Process { .. }) && facts.error.is_none() {
+    if let Target::Process { agent, command, .. } = &job.model.target
+        && facts.error.is_none()
+    {
         // An agent that gave up on its background tasks says so only here, and ends as if all were well.
         facts.error = background_ceiling(&sink.log.kept().end());
+        let program = command.first().map_or("", String::as_str);
+        let is_known = known_program(*agent, program) != AgentKind::Custom;
+        if facts.error.is_none() && is_known && matches!(facts.exit, Exit::Code(code) if code != 0) {
+            facts.error = said_error(&sink.log.kept().end());
+        }
     }
     let checks = classify::Checks {
         ending: ending_of(&job.model.target),
@@ -161,9 +169,10 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
         tracing::warn!("the partial text of slot {slot} could not be kept: {error}");
     }
     if outcome.reason == Some(Reason::NonzeroExit)
-        && let Some(words) = last_words(&sink.log)
+        && let Some(words) = telling_line(&sink.log.kept().end())
     {
-        // A code alone helps nobody; programs mostly say why in their last line.
+        // A code alone helps nobody.
+        let words: String = words.chars().take(SNIPPET).collect();
         outcome.detail = format!("{}: {words}", outcome.detail);
     }
     let error = match outcome.reason {
@@ -188,6 +197,7 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
         output_size: complete.as_ref().map(|facts| facts.bytes),
         sha256: complete.map(|facts| facts.sha256),
         truncated: outcome.truncated,
+        lingered: driven.stopped.is_some_and(|stopped| stopped.cause == classify::StopCause::Lingering),
         usage: driven.end.usage,
         dropped_settings: driven.end.dropped_settings,
         error,
@@ -264,14 +274,6 @@ const fn ending_of(target: &Target) -> Ending {
         Target::Process { output, .. } | Target::Replay { output, .. } => Ending::of(*output),
         Target::Http { .. } | Target::Local { .. } => Ending::Wire,
     }
-}
-
-/// The last line of standard error that says anything.
-fn last_words(log: &ErrorLog) -> Option<String> {
-    let end = log.kept().end();
-    let text = String::from_utf8_lossy(&end);
-    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
-    Some(line.chars().take(SNIPPET).collect())
 }
 
 fn relative(path: &Path, root: &Path) -> String {

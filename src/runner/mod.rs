@@ -14,6 +14,7 @@ mod executor;
 mod job;
 mod limits;
 mod live;
+mod private;
 pub mod process;
 mod signals;
 mod sink;

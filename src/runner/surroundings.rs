@@ -12,8 +12,9 @@ use memchr::memmem;
 use rustix::fs::Mode;
 use tempfile::TempDir;
 
+use super::private::PrivateFolder;
 use crate::fs;
-use crate::isolation::{Absent, Access, Enclosure, Mechanism, Place, Scratch, Shown};
+use crate::isolation::{Absent, Access, Enclosure, Mechanism, Place, Shown};
 use crate::session::Layout;
 use crate::slots::agents::{HomeUse, ProcessPlan};
 
@@ -66,10 +67,16 @@ impl Surroundings {
         home.is_some_and(|home| hidden.iter().any(|hidden| hidden.starts_with(&home)))
     }
 
-    /// Makes the private folders of one attempt, and says what its process may see.
+    /// Makes the folder of one attempt.
+    pub(crate) fn private_folder(&self) -> io::Result<PrivateFolder> {
+        PrivateFolder::create(&self.scratch.path().canonicalize()?)
+    }
+
+    /// Fills the folder of one attempt, and says what its process may see.
     pub(crate) fn enclose(
         &self,
         strongest: Mechanism,
+        private: &PrivateFolder,
         session: &Layout,
         work: &Path,
         prompt: &Path,
@@ -77,20 +84,22 @@ impl Surroundings {
     ) -> io::Result<Enclosed> {
         let mut hidden = self.hidden(session);
         let mechanism = self.mechanism_for(strongest, plan, &hidden);
+        let own = private.path();
+        let mut enclosure = Enclosure { scratch: Some(own.to_owned()), ..Enclosure::default() };
         if mechanism == Mechanism::TreeWalk {
-            return Ok(Enclosed { mechanism, enclosure: Enclosure::default(), scratch: None });
+            return Ok(Enclosed { mechanism, enclosure });
         }
-        let common = self.scratch.path().canonicalize()?;
-        let own = tempfile::Builder::new().prefix("slot-").tempdir_in(&common)?.keep();
-        let mut enclosed = Enclosed { mechanism, enclosure: Enclosure::default(), scratch: Scratch::open(&own) };
         let mut shown = vec![
             Shown { path: work.canonicalize()?, access: Access::Write },
             Shown { path: prompt.canonicalize()?, access: Access::Read },
         ];
         if mechanism == Mechanism::Landlock {
             let (temporary, home) = (own.join("tmp"), own.join("home"));
-            make(&temporary, Mode::RWXU)?;
-            set(&mut plan.env, "TMPDIR", &temporary);
+            // Some programs have got one of their own already.
+            if !plan.env.iter().any(|(name, value)| name == "TMPDIR" && Path::new(value).starts_with(own)) {
+                make(&temporary, Mode::RWXU)?;
+                set(&mut plan.env, "TMPDIR", &temporary);
+            }
             if self.is_on_the_way(&hidden) {
                 for left in &plan.leaves {
                     // It cannot make it itself any more.
@@ -101,16 +110,16 @@ impl Surroundings {
                     set(&mut plan.env, "HOME", &home);
                 }
             }
-            shown.push(Shown { path: own.clone(), access: Access::Write });
+            shown.push(Shown { path: own.to_owned(), access: Access::Write });
         } else {
-            enclosed.enclosure.places = self.places(&own, plan)?;
-            enclosed.enclosure.kept = self.kept(&enclosed.enclosure.places, plan);
+            enclosure.places = self.places(own, plan)?;
+            enclosure.kept = self.kept(&enclosure.places, plan);
+            shown.push(Shown { path: private.program().to_owned(), access: Access::Write });
         }
-        hidden.push(common);
-        enclosed.enclosure.hidden = outermost(hidden);
-        enclosed.enclosure.shown = shown;
-        enclosed.enclosure.scratch = Some(own);
-        Ok(enclosed)
+        hidden.extend(own.parent().map(Path::to_owned));
+        enclosure.hidden = outermost(hidden);
+        enclosure.shown = shown;
+        Ok(Enclosed { mechanism, enclosure })
     }
 
     /// Private folders for the shared ones that programs write into.
@@ -120,6 +129,7 @@ impl Surroundings {
         let mut usual: Vec<PathBuf> = temporary.filter_map(|path| path.canonicalize().ok()).collect();
         usual.sort_unstable();
         usual.dedup();
+        usual.retain(|path| !path.starts_with(own));
         // A temporary folder that is or holds one of these is no temporary folder.
         usual.retain(|path| {
             let used = [self.home.as_deref(), Some(self.current.as_path())];
@@ -163,20 +173,10 @@ impl Surroundings {
     }
 }
 
-/// How one attempt is held. Its private folders are removed with it.
+/// How one attempt is held.
 pub(crate) struct Enclosed {
     pub(crate) mechanism: Mechanism,
     pub(crate) enclosure: Enclosure,
-    scratch: Option<Scratch>,
-}
-
-impl Enclosed {
-    /// Removes the private folders; nobody may be left who writes into them.
-    pub(crate) fn remove(self) {
-        if let Some(scratch) = self.scratch {
-            scratch.remove();
-        }
-    }
 }
 
 fn make(path: &Path, mode: Mode) -> io::Result<()> {

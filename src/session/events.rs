@@ -177,6 +177,9 @@ pub struct SlotEnd {
     pub sha256: Option<Sha256Hash>,
     /// Whether the answer was cut by a length limit and accepted all the same.
     pub truncated: bool,
+    /// Whether the program went on after its complete answer, until it was stopped.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub lingered: bool,
     /// Tokens, where reported.
     pub usage: Option<Usage>,
     /// Settings that the other side refused and that were left out.
@@ -230,6 +233,7 @@ impl SlotEnd {
             output_size: None,
             sha256: None,
             truncated: false,
+            lingered: false,
             usage: None,
             dropped_settings: Vec::new(),
             error: Some(error),

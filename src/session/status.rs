@@ -240,6 +240,7 @@ mod tests {
             output_size: Some(3),
             sha256: Some(Sha256Hash::of(b"abc")),
             truncated: false,
+            lingered: false,
             usage: None,
             dropped_settings: Vec::new(),
             error: None,

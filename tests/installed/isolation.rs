@@ -1,9 +1,12 @@
 //! The real claude and codex while they are held: they answer, their shell works, and what a shell is told to read of the
 //! session is not there.
 
-use crate::agents::{World, world};
+use crate::seats::{World, seat};
 use crate::support::Session;
 use crate::tools::agents_for_everybody;
+
+/// Programs whose shell can be asked to run a command.
+const PROGRAMS: [&str; 2] = ["claude", "codex"];
 
 /// As which user `team` runs.
 #[derive(Debug, Clone, Copy)]
@@ -15,11 +18,15 @@ enum User {
 /// Runs both agents; gives their answers.
 #[track_caller]
 fn answers(scenario: &str, isolation: &str, user: User) -> [(&'static str, String); 2] {
-    let World { env, provider } = {
-        let world = world(scenario);
-        world.let_claude_run_commands();
-        world
-    };
+    let World { env, provider } = World::new(&PROGRAMS, &[scenario]);
+    // A seat of `claude` may only read; a user's own command may run what it likes.
+    let mut config: toml::Table = std::fs::read_to_string(env.path("team.toml")).unwrap().parse().unwrap();
+    let claude = config["models"][&seat("claude", scenario)].as_table_mut().unwrap();
+    claude.remove("use");
+    let command = ["claude", "-p", "--output-format", "stream-json", "--verbose", "--allowedTools", "Bash"];
+    claude.insert("command".to_owned(), command.to_vec().into());
+    claude.insert("output".to_owned(), "claude-stream-json".into());
+    env.write("team.toml", config.to_string());
     let (_agents, path) = agents_for_everybody();
     let env = env.set("PATH", &path).set("TEAM_ISOLATION", isolation);
     let wrapper = match user {
@@ -27,16 +34,18 @@ fn answers(scenario: &str, isolation: &str, user: User) -> [(&'static str, Strin
         User::Ordinary => env.of_ordinary_user(),
     };
     let wrapper: Vec<&str> = wrapper.iter().map(String::as_str).collect();
-    let mut team = env.start_under(&wrapper, &["run", "-m", "claude-answer,codex-answer", "What is the answer?"]);
+    let panel = PROGRAMS.map(|program| seat(program, scenario)).join(",");
+    let mut team = env.start_under(&wrapper, &["run", "-m", &panel, "What is the answer?"]);
     let status = team.wait();
     let session = env.session();
-    let text = |model: &str| {
-        let id = session.id_of(model);
+    let text = |program: &str| {
+        let model = seat(program, scenario);
+        let id = session.id_of(&model);
         assert_eq!(session.slot(&id)["state"], "COMPLETED", "{model}, `{isolation}`, {user:?}: {}", session.slot(&id));
         session.text(&format!("response-{id}.md"))
     };
     assert_eq!(status.code(), Some(0), "{}", team.stderr());
-    let found = ["claude-answer", "codex-answer"].map(|model| (model, text(model)));
+    let found = PROGRAMS.map(|program| (program, text(program)));
     assert_no_transcripts(&session, &env.home());
     drop(provider);
     found

@@ -16,7 +16,9 @@ mod agents;
 mod demo;
 mod isolation;
 mod local_model;
+mod outcomes;
 mod provider;
+mod seats;
 #[path = "../it/support/mod.rs"]
 mod support;
 mod tools;

@@ -12,12 +12,13 @@ pub(crate) fn cache() -> PathBuf {
 
 /// The path on which the real agents are found.
 pub(crate) fn path_with_agents() -> String {
-    let agents = cache().join("agents/node_modules/.bin");
-    for program in ["claude", "codex"] {
-        let program = agents.join(program);
-        assert!(program.exists(), "`{}` is missing: `.ci/run` installs it", program.display());
+    let folders = ["agents/node_modules/.bin", "claudish/node_modules/.bin", "llm/bin"].map(|name| cache().join(name));
+    for program in ["claude", "codex", "gemini", "opencode", "claudish", "llm"] {
+        let found = folders.iter().any(|folder| folder.join(program).exists());
+        assert!(found, "`{program}` is not in `{}`: `.ci/run` installs it", cache().display());
     }
-    format!("{}:{}", agents.display(), std::env::var("PATH").unwrap())
+    let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+    format!("{}:{}", folders.join(":"), std::env::var("PATH").unwrap())
 }
 
 /// The same programs where an ordinary user finds them too, as links to the files in the cache, and the path to them.

@@ -271,7 +271,7 @@ fn models_lists_what_is_here_and_never_a_key() {
     place.write(
         "project/team.toml",
         "[models.fast]\nuse = \"openai@m\"\n[models.broken]\nuse = \"cluade\"\n\
-         [providers.ollama]\nbase_url = \"http://127.0.0.1:1/v1\"\n[providers.lmstudio]\nbase_url = \"http://127.0.0.1:1/v1\"\n\
+         [providers.ollama]\nbase_url = \"http://127.0.0.1:1\"\n[providers.lmstudio]\nbase_url = \"http://127.0.0.1:1/v1\"\n\
          [providers.llamacpp]\nbase_url = \"http://127.0.0.1:1/v1\"\n[providers.vllm]\nbase_url = \"http://127.0.0.1:1/v1\"\n",
     );
     let run = |words: &[&str]| {
@@ -289,12 +289,14 @@ fn models_lists_what_is_here_and_never_a_key() {
     claudish:MODEL             not installed
     llm:MODEL                  not installed
     local@smollm2              not available: it needs Python 3, and `python3` is not to be found (see `TEAM_PYTHON`)
+    anthropic@MODEL            needs ANTHROPIC_API_KEY
     deepseek@MODEL             needs DEEPSEEK_API_KEY
+    google@MODEL               needs GEMINI_API_KEY
     groq@MODEL                 needs GROQ_API_KEY
     llamacpp@MODEL             nothing listens at http://127.0.0.1:1/v1
     lmstudio@MODEL             nothing listens at http://127.0.0.1:1/v1
     mistral@MODEL              needs MISTRAL_API_KEY
-    ollama@MODEL               nothing listens at http://127.0.0.1:1/v1
+    ollama@MODEL               nothing listens at http://127.0.0.1:1
     openai@MODEL               OPENAI_API_KEY is set
     openrouter@MODEL           needs OPENROUTER_API_KEY
     vllm@MODEL                 nothing listens at http://127.0.0.1:1/v1

@@ -2,6 +2,7 @@
 
 mod answers;
 mod frames;
+mod lingering;
 mod panels;
 mod processes;
 mod reasons;

@@ -29,7 +29,7 @@
 //! | `wait-for FILE` | waits until the file exists; after 60 s it fails |
 //! | `sleep MS` | sleeps |
 //! | `hang` | never ends |
-//! | `chatter MS` | prints a line every MS milliseconds and never ends, even when nobody reads |
+//! | `chatter MS [TEXT]` | prints a line every MS milliseconds and never ends, even when nobody reads |
 //! | `spin` | keeps a processor busy and never ends |
 //! | `ignore-term` | blocks SIGTERM, SIGINT and SIGHUP |
 //! | `on-term STEP ;; STEP ..` | does these steps when SIGTERM comes |

@@ -103,6 +103,8 @@ class H(BaseHTTPRequestHandler):
                 return n, a
         # An agent that is allowed to read only.
         if "Read" in names: return "Read", {"file_path": "/etc/hostname"}
+        if "read_file" in names: return "read_file", {"file_path": "notes.md"}
+        if "read" in names: return "read", {"filePath": "notes.md"}
         return None, None
     def do_POST(self):
         n = int(self.headers.get("content-length") or 0)

@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::control::{Control, Stop};
 use super::end::{Outcome, ProcessEnd, SpawnError};
-use super::spec::{ProcessSink, ProcessSpec};
+use super::spec::{LAST_WORD, ProcessSink, ProcessSpec};
 use crate::isolation::Refusal;
 use crate::isolation::stage::{OUTER, SELF};
 use crate::isolation::wire::{Frames, Launch, Order, Report};
@@ -175,7 +175,11 @@ impl Running {
                     }
                 }
                 paused = changed(&mut control.pause) => self.pause(paused).await,
-                due = at(next) => self.due(due, spec.grace).await,
+                due = at(next) => match due {
+                    // It went on after all: a further turn, or a retry that worked.
+                    Due::Linger if !sink.answer_complete() && !sink.in_vain() => self.deadlines.linger = None,
+                    due => self.due(due, spec.grace).await,
+                },
             }
         }
         self.finish().await
@@ -202,11 +206,18 @@ impl Running {
             self.end.sink_error = Some(error);
             self.stop(Stop::Term, spec.grace).await;
         } else if stream == Stream::Stdout && sink.answer_complete() {
-            if self.outcome.is_none() {
+            // Not once it is being stopped: that has its own deadline.
+            if self.outcome.is_none() && self.deadlines.kill.is_none() {
                 let linger = Instant::now() + spec.linger;
                 self.deadlines.linger.get_or_insert(linger);
             }
             self.after_progress(sink.answer_complete()).await;
+        } else if stream == Stream::Stderr && self.outcome.is_none() && sink.in_vain() {
+            let last_word = Instant::now() + LAST_WORD;
+            self.deadlines.linger = Some(self.deadlines.linger.map_or(last_word, |linger| linger.min(last_word)));
+        } else if stream == Stream::Stdout && !sink.in_vain() {
+            // Another turn has begun: its end is what is waited for.
+            self.deadlines.linger = None;
         }
     }
 

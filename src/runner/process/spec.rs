@@ -11,6 +11,8 @@ use crate::isolation::{Enclosure, Mechanism};
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(3);
 /// How long a process may go on after its answer was complete.
 pub const DEFAULT_LINGER: Duration = Duration::from_secs(10);
+/// How long a process from which nothing more is expected has to say why and to end by itself.
+pub(super) const LAST_WORD: Duration = Duration::from_secs(1);
 /// How long a pipe may stay open after the process has ended.
 pub const DEFAULT_DRAIN: Duration = Duration::from_secs(10);
 
@@ -80,6 +82,10 @@ pub trait ProcessSink: Send {
     fn stderr(&mut self, bytes: &[u8]) -> io::Result<()>;
     /// Whether the stream so far ends a complete answer; asked after each piece of standard output.
     fn answer_complete(&self) -> bool;
+    /// Whether nothing more is to be expected of the process; asked after each piece of standard error.
+    fn in_vain(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::Reason;
 /// Words of a message that say more than its status: every fragment of a row must occur, in any letter case.
 ///
 /// The order matters: the first row that fits decides. Fragments are those of real messages (Anthropic, OpenAI,
-/// Gemini, OpenRouter, Groq, Ollama, llama.cpp, and the agents' own sentences).
+/// Gemini, OpenRouter, xAI, Groq, Ollama, llama.cpp, and the agents' own sentences).
 const WORDS: &[(&[&str], Reason)] = &[
     // Output limits, stated as errors.
     (&["output token maximum"], Reason::Truncated),
@@ -25,9 +25,17 @@ const WORDS: &[(&[&str], Reason)] = &[
     (&["context window"], Reason::ContextTooLong),
     (&["context size"], Reason::ContextTooLong),
     (&["exceed_context"], Reason::ContextTooLong),
+    (&["exceed context limit"], Reason::ContextTooLong),
+    (&["maximum prompt length"], Reason::ContextTooLong),
+    // One request alone is over the limit of a minute: waiting cannot help.
+    (&["request too large"], Reason::ContextTooLong),
     (&["token count", "exceeds the maximum"], Reason::ContextTooLong),
     (&["reduce the length of"], Reason::ContextTooLong),
+    // A quota of a day, or none at all for this model, whatever else is used up with it.
+    (&["quota", "perday"], Reason::QuotaExhausted),
+    (&["quota", "limit: 0,"], Reason::QuotaExhausted),
     // A limit that passes within a minute, though its message says "quota".
+    (&["resource has been exhausted"], Reason::RateLimited),
     (&["quota", "perminute"], Reason::RateLimited),
     (&["quota", "per minute"], Reason::RateLimited),
     // A quota that waiting a little does not refill.
@@ -39,7 +47,12 @@ const WORDS: &[(&[&str], Reason)] = &[
     (&["insufficient credit"], Reason::QuotaExhausted),
     (&["insufficient balance"], Reason::QuotaExhausted),
     (&["more credits"], Reason::QuotaExhausted),
+    (&["any credits"], Reason::QuotaExhausted),
+    (&["available credits"], Reason::QuotaExhausted),
+    (&["key limit exceeded"], Reason::QuotaExhausted),
+    (&["account is not active"], Reason::QuotaExhausted),
     (&["usage limit"], Reason::QuotaExhausted),
+    (&["plan limit reached"], Reason::QuotaExhausted),
     (&["hit your limit"], Reason::QuotaExhausted),
     (&["hit your session limit"], Reason::QuotaExhausted),
     (&["spending limit"], Reason::QuotaExhausted),
@@ -54,10 +67,12 @@ const WORDS: &[(&[&str], Reason)] = &[
     (&["invalid model"], Reason::UnknownModel),
     (&["no such model"], Reason::UnknownModel),
     (&["not a valid model"], Reason::UnknownModel),
+    (&["cannot be routed by name"], Reason::UnknownModel),
     (&["no endpoints found for"], Reason::UnknownModel),
     (&["issue with the selected model"], Reason::UnknownModel),
     (&["model", "does not exist"], Reason::UnknownModel),
     (&["model", "not found, try pulling"], Reason::UnknownModel),
+    (&["model '", "' not found"], Reason::UnknownModel),
     (&["models/", "is not found"], Reason::UnknownModel),
     (&["model is not supported"], Reason::UnknownModel),
     (&["model", "has been deprecated"], Reason::UnknownModel),
@@ -70,6 +85,7 @@ const WORDS: &[(&[&str], Reason)] = &[
     (&["prohibited_content"], Reason::Refused),
     (&["blocked", "safety"], Reason::Refused),
     (&["flagged", "polic"], Reason::Refused),
+    (&["requires moderation", "flagged"], Reason::Refused),
     // Keys and logins.
     (&["invalid api key"], Reason::Auth),
     (&["invalid x-api-key"], Reason::Auth),
@@ -79,6 +95,8 @@ const WORDS: &[(&[&str], Reason)] = &[
     (&["api key not found"], Reason::Auth),
     (&["api key is missing"], Reason::Auth),
     (&["missing api key"], Reason::Auth),
+    (&["api key is required"], Reason::Auth),
+    (&["no key found"], Reason::Auth),
     (&["no auth credentials"], Reason::Auth),
     (&["no cookie auth credentials"], Reason::Auth),
     (&["not logged in"], Reason::Auth),
@@ -102,6 +120,9 @@ const KINDS: &[(&str, Reason)] = &[
     ("permissionerror", Reason::Auth),
     ("permissiondenied", Reason::Auth),
     ("invalidapikey", Reason::Auth),
+    ("apikeyinvalid", Reason::Auth),
+    ("apikeyserviceblocked", Reason::Auth),
+    ("servicedisabled", Reason::Auth),
     ("oauthorgnotallowed", Reason::Auth),
     ("modelnotfound", Reason::UnknownModel),
     ("modelnotfounderror", Reason::UnknownModel),
@@ -109,6 +130,7 @@ const KINDS: &[(&str, Reason)] = &[
     ("invalidmodel", Reason::UnknownModel),
     ("insufficientquota", Reason::QuotaExhausted),
     ("billingerror", Reason::QuotaExhausted),
+    ("billingnotactive", Reason::QuotaExhausted),
     ("billinghardlimitreached", Reason::QuotaExhausted),
     ("quotaexceeded", Reason::QuotaExhausted),
     ("usagelimitreached", Reason::QuotaExhausted),
@@ -192,6 +214,12 @@ pub fn diagnose(status: Option<u16>, kind: &str, message: &str) -> Reason {
     }
 }
 
+/// The HTTP status that a message names (`unexpected status 401`, `Error code: 429`).
+#[must_use]
+pub fn status_in(message: &str) -> Option<u16> {
+    status_named_in(&message.to_lowercase())
+}
+
 /// A number from 400 to 599 that the (lower-case) message introduces as a status or code.
 fn status_named_in(words: &str) -> Option<u16> {
     let bytes = words.as_bytes();
@@ -256,6 +284,7 @@ mod tests {
                 "Quota exceeded for GenerateRequestsPerDayPerProject",
                 Reason::QuotaExhausted,
             ),
+            (Some(429), "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota).", Reason::RateLimited),
             (
                 Some(429),
                 "requests",
@@ -297,6 +326,27 @@ mod tests {
             (None, "", "We’re currently experiencing high demand", Reason::ApiError),
             (None, "", "stream disconnected before completion", Reason::Network),
             (None, "ECONNREFUSED", "", Reason::Network),
+            (None, "", "Error code: 429 - slow down", Reason::RateLimited),
+            (None, "", "'Unknown model: nope'", Reason::UnknownModel),
+            (
+                None,
+                "",
+                "No key found - add one using 'llm keys set x' or set the OPENAI_API_KEY environment variable",
+                Reason::Auth,
+            ),
+            (None, "", "OpenAI API Key is required for model \"oai@m\"", Reason::Auth),
+            (
+                Some(400),
+                "connection_error",
+                "API Error: 400 Cannot reach OpenAI at http://127.0.0.1:1",
+                Reason::Network,
+            ),
+            (
+                Some(400),
+                "invalid_request_error",
+                "API Error: 400 [Route] No model catalog available, so \"a/b\" cannot be routed by name",
+                Reason::UnknownModel,
+            ),
             (Some(504), "", "upstream timed out", Reason::ApiError),
             (Some(400), "content_filter", "The response was filtered", Reason::Refused),
             (None, "", "API Error: Claude's response exceeded the 32000 output token maximum", Reason::Truncated),

@@ -7,7 +7,7 @@ mod outcome;
 mod reason;
 mod state;
 
-pub use diagnose::diagnose;
+pub use diagnose::{diagnose, status_in};
 pub use outcome::{Activity, Output, StopReason, StreamEnd, TypedError, Usage};
 pub use reason::Reason;
 pub use state::{SlotMove, SlotState, TransitionError, transition};

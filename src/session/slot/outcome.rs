@@ -37,7 +37,7 @@ pub enum Activity {
         attempt: u32,
         /// How many there are at most.
         of: u32,
-        /// Seconds until it starts.
+        /// Seconds until it starts (0 = at once, or unknown).
         in_seconds: u64,
         /// Why, short and without names.
         why: String,
@@ -52,9 +52,15 @@ impl std::fmt::Display for Activity {
             Self::Thinking => f.write_str("thinking"),
             Self::Answering => f.write_str("answering"),
             Self::Tool(name) => write!(f, "tool {name}"),
-            Self::Retry { attempt, of: 0, in_seconds, why } => write!(f, "retry {attempt} in {in_seconds}s ({why})"),
             Self::Retry { attempt, of, in_seconds, why } => {
-                write!(f, "retry {attempt}/{of} in {in_seconds}s ({why})")
+                write!(f, "retry {attempt}")?;
+                if *of > 0 {
+                    write!(f, "/{of}")?;
+                }
+                if *in_seconds > 0 {
+                    write!(f, " in {in_seconds}s")?;
+                }
+                write!(f, " ({why})")
             }
         }
     }

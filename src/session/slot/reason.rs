@@ -44,7 +44,7 @@ pub enum Reason {
     RateLimited,
     /// The account's quota or credit is spent.
     QuotaExhausted,
-    /// The prompt does not fit the model's context.
+    /// The prompt does not fit the model's context, or its server cut it.
     ContextTooLong,
     /// No connection, or it broke.
     Network,
@@ -149,14 +149,16 @@ impl Reason {
             Self::UnknownModel => "check the model's name: `team models`",
             Self::RateLimited => "wait, or lower `--jobs` or the provider's `max_concurrent`",
             Self::QuotaExhausted => "wait for the reset or add credit; trying again now cannot help",
-            Self::ContextTooLong => "shorten the input, or use a model with a larger context",
+            Self::ContextTooLong => {
+                "shorten the input, raise the model's `context` where its server takes one, or use a larger model"
+            }
             Self::Network => "check the address, the proxy and the network, then ask again",
             Self::Truncated => {
                 "ask again; if a length limit cut it, raise `max_tokens` or set `accept_truncated = true`"
             }
             Self::Unterminated => "read the log: the program ended before its answer did",
             Self::Blocked => "give the program the permission in its own settings; nobody can answer it here",
-            Self::BadOutput => "check that `output` names the format that the program prints",
+            Self::BadOutput => "check that `output` names what the program prints; of an API, `base_url` and `wire`",
             Self::WorkspaceChanged => "the model wrote into a read-only workspace; its answer is not counted",
             Self::IoError => "free disk space or repair the folder's permissions, then run again",
         }

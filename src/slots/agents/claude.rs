@@ -67,27 +67,41 @@ pub(super) const HABITS: Habits = Habits {
     traces: CLAUDE_TRACES,
     // `.claude.json`, by a temporary file beside it.
     writes_in_home: true,
+    runs: None,
 };
 
 /// The arguments: without questions, and with nothing that writes, runs or goes to the network.
 pub(super) fn arguments(model: Option<&str>, settings: &ModelSettings, call: &Call<'_>) -> Vec<OsString> {
     let mut arguments = words(&["-p", "--output-format", "stream-json", "--verbose"]);
+    arguments.extend(restrictions(call.purpose));
+    if let Some(model) = model {
+        // In one word: a model called `--something` stays a value.
+        arguments.extend(words(&[&format!("--model={model}")]));
+    }
+    arguments.extend(self::settings(settings));
+    arguments
+}
+
+/// What it may not do.
+pub(super) fn restrictions(purpose: Purpose) -> Vec<OsString> {
     // Transcripts show prompts and answers to whoever looks into HOME.
-    arguments.extend(words(&["--no-session-persistence"]));
+    let mut arguments = words(&["--no-session-persistence"]);
     // A prompt that begins with `/review` is a prompt, not a command or skill of the user's. The program's own `/help`
     // and the like are taken as commands all the same (2.1.332): such an answer has the model `<synthetic>`.
     arguments.extend(words(&["--disable-slash-commands"]));
     // Servers, and the instructions and settings of a repository around the session, would give one seat more to go by
     // than the prompt, and they execute things.
     arguments.extend(words(&["--strict-mcp-config", "--setting-sources", "user"]));
-    arguments.extend(match call.purpose {
+    arguments.extend(match purpose {
         Purpose::Answer => words(&["--tools", READS, "--allowedTools", READS]),
         Purpose::Judge => words(&["--tools", ""]),
     });
-    if let Some(model) = model {
-        // In one word: a model called `--something` stays a value.
-        arguments.extend(words(&[&format!("--model={model}")]));
-    }
+    arguments
+}
+
+/// How it is asked.
+pub(super) fn settings(settings: &ModelSettings) -> Vec<OsString> {
+    let mut arguments = Vec::new();
     if let Some(effort) = &settings.reasoning_effort {
         arguments.extend(words(&[&format!("--effort={effort}")]));
     }

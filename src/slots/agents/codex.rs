@@ -1,6 +1,7 @@
 //! Codex: `codex exec`, with its stream of events.
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use super::habits::{Habits, words};
 use super::{Call, NestedSandbox};
@@ -25,10 +26,11 @@ pub(super) const HABITS: Habits = Habits {
         "CODEX_SHELL_*",
     ],
     defaults: &[],
-    // Its own defaults (four, five for a stream) are bounded, and arguments would override the user's configuration.
+    // See `retries` below.
     retries: None,
     traces: &[Traces { folder: Folder { variable: "CODEX_HOME", within: "", usual: ".codex" }, parts: CODEX_PARTS }],
     writes_in_home: false,
+    runs: None,
 };
 
 /// The arguments; the last one makes it read standard input.
@@ -50,6 +52,9 @@ pub(super) fn arguments(model: Option<&str>, settings: &ModelSettings, call: &Ca
     ] {
         arguments.extend(words(&["-c", setting]));
     }
+    for setting in retries(call) {
+        arguments.extend(words(&["-c", &setting]));
+    }
     if let Some(effort) = &settings.reasoning_effort {
         arguments.extend(words(&["-c", &format!("model_reasoning_effort={}", toml_string(effort))]));
     }
@@ -61,6 +66,36 @@ pub(super) fn arguments(model: Option<&str>, settings: &ModelSettings, call: &Ca
     }
     arguments.extend(words(&["-"]));
     arguments
+}
+
+/// The retries of the user's own provider, where its configuration leaves them to Codex.
+///
+/// By default it asks again four times for each of six connections, and after a refusal for too many requests waits as
+/// long as the other side says, an hour if need be, in silence. Those of its built-in providers cannot be changed
+/// (0.171.0 refuses to start), so they stay as they are. A cut stream is not asked again, like everywhere else here.
+fn retries(call: &Call<'_>) -> Vec<String> {
+    let Some((name, provider)) = own_provider(call.environment) else { return Vec::new() };
+    [("request_max_retries", call.retries), ("stream_max_retries", 0)]
+        .into_iter()
+        .filter(|(setting, _)| !provider.contains_key(*setting))
+        .map(|(setting, value)| format!("model_providers.{name}.{setting}={value}"))
+        .collect()
+}
+
+/// The provider that the user's configuration defines and chooses.
+fn own_provider(environment: &Environment) -> Option<(String, toml::Table)> {
+    let folder = match environment.get("CODEX_HOME") {
+        Some(folder) => PathBuf::from(folder),
+        None => Path::new(environment.get("HOME")?).join(".codex"),
+    };
+    // A file that cannot be read is for Codex to complain about.
+    let mut config: toml::Table = fs_err::read_to_string(folder.join("config.toml")).ok()?.parse().ok()?;
+    let name = config.get("model_provider")?.as_str()?.to_owned();
+    let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    match config.get_mut("model_providers")?.get_mut(&name)? {
+        toml::Value::Table(provider) if is_plain => Some((name, std::mem::take(provider))),
+        _ => None,
+    }
 }
 
 fn toml_string(text: &str) -> String {

@@ -3,8 +3,10 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use super::inherited::Variables;
+use super::private::Prepared;
 use super::traces::Traces;
-use super::{Call, claude, claudish, codex, gemini, llm, opencode};
+use super::{Call, PlanError, claude, claudish, codex, gemini, llm, opencode};
 use crate::config::{AgentKind, ModelSettings};
 
 /// Linux takes 128 KiB for one argument, its final NUL included.
@@ -26,6 +28,8 @@ pub(super) struct Habits {
     pub(super) traces: &'static [Traces],
     /// Whether it makes files directly in HOME.
     pub(super) writes_in_home: bool,
+    /// The program that it runs in its turn, whose habits hold too but for what that one reads.
+    pub(super) runs: Option<&'static Habits>,
 }
 
 /// A command of the user's: nothing but what its `env` declares.
@@ -37,13 +41,17 @@ const UNKNOWN: Habits = Habits {
     retries: None,
     traces: &[],
     writes_in_home: false,
+    runs: None,
 };
 
-/// A known program behind the user's own arguments has its habits too.
-pub(super) fn habits_of(agent: AgentKind, program: &str) -> &'static Habits {
+/// Which known program a command runs: one behind the user's own arguments is known too.
+pub fn known_program(agent: AgentKind, program: &str) -> AgentKind {
     let behind = Path::new(program).file_name().and_then(|name| name.to_str()).map(AgentKind::of_program);
-    let agent = if agent == AgentKind::Custom { behind.unwrap_or(agent) } else { agent };
-    match agent {
+    if agent == AgentKind::Custom { behind.unwrap_or(agent) } else { agent }
+}
+
+pub(super) fn habits_of(agent: AgentKind, program: &str) -> &'static Habits {
+    match known_program(agent, program) {
         AgentKind::Claude => &claude::HABITS,
         AgentKind::Codex => &codex::HABITS,
         AgentKind::Gemini => &gemini::HABITS,
@@ -70,6 +78,23 @@ pub(super) fn arguments(
         AgentKind::Claudish => claudish::arguments(model, settings, call),
         AgentKind::Llm => llm::arguments(model, settings, call),
         AgentKind::Custom => custom(own, call),
+    }
+}
+
+/// What a call of `agent` needs besides; `variables` are all that it gets, and may be added to.
+pub(super) fn prepare(
+    agent: AgentKind,
+    model: Option<&str>,
+    settings: &ModelSettings,
+    call: &Call<'_>,
+    variables: &mut Variables,
+) -> Result<Prepared, PlanError> {
+    match agent {
+        AgentKind::Gemini => gemini::prepare(settings, call, variables),
+        AgentKind::Opencode => opencode::prepare(model, settings, call, variables),
+        AgentKind::Claude | AgentKind::Codex | AgentKind::Claudish | AgentKind::Llm | AgentKind::Custom => {
+            Ok(Prepared::default())
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use super::Call;
-use super::habits::habits_of;
+use super::habits::{Habits, habits_of, known_program};
 use crate::config::{AgentKind, names_a_secret};
 use crate::slots::network::NETWORK;
 
@@ -35,32 +35,40 @@ const COMMON: &[&str] = &[
     "NIX_*",
 ];
 
-/// The variables that `program` gets, its declared ones left out.
-pub(super) fn inherited(agent: AgentKind, program: &str, call: &Call<'_>) -> Variables {
+/// The variables that `program` gets when it is asked for `model`, its declared ones left out.
+pub(super) fn inherited(agent: AgentKind, program: &str, model: Option<&str>, call: &Call<'_>) -> Variables {
     let habits = habits_of(agent, program);
+    let all: Vec<&Habits> = std::iter::successors(Some(habits), |habits| habits.runs).collect();
+    let agent = known_program(agent, program);
     let mut reads: Vec<&str> = COMMON.iter().chain(&NETWORK).chain(habits.reads).copied().collect();
     for (switch, names) in habits.reads_when {
         if call.environment.text(switch).is_some() {
             reads.extend(*names);
         }
     }
+    let keys = agent.keys_for(model);
     let mut variables: Variables = call
         .environment
         .iter()
         .filter(|(name, _)| {
             name.to_str().is_some_and(|name| {
-                reads.iter().any(|pattern| matches(pattern, name))
-                    && !habits.never.iter().any(|pattern| matches(pattern, name))
+                let declared = keys.contains(&name) || agent.addresses_for(model).contains(&name);
+                // Of the keys that a program with many providers could use, it gets those of the one that is asked.
+                let of_another = agent.has_many_vendors() && names_a_secret(name);
+                declared
+                    || reads.iter().any(|pattern| matches(pattern, name))
+                        && !all.iter().any(|habits| habits.never.iter().any(|pattern| matches(pattern, name)))
+                        && !of_another
             })
         })
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
     // A program that goes by `PWD` would otherwise work in the folder that `team` was started in.
     variables.insert("PWD".into(), call.work_dir.into());
-    for (name, value) in habits.defaults {
+    for (name, value) in all.iter().flat_map(|habits| habits.defaults) {
         variables.entry((*name).into()).or_insert_with(|| (*value).into());
     }
-    if let Some(name) = habits.retries {
+    if let Some(name) = all.iter().find_map(|habits| habits.retries) {
         variables.entry(name.into()).or_insert_with(|| call.retries.to_string().into());
     }
     variables

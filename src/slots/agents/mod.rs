@@ -12,17 +12,23 @@ mod codex;
 mod gemini;
 mod habits;
 mod inherited;
+mod jsonc;
 mod llm;
 mod locate;
 mod opencode;
 mod plan;
 #[cfg(test)]
+mod plan_own_files_tests;
+#[cfg(test)]
 mod plan_tests;
+mod private;
 mod sign_in;
 mod traces;
 mod version;
 
+pub use habits::known_program;
 pub use locate::locate;
 pub use plan::{Call, HomeUse, NestedSandbox, PlanError, ProcessPlan, Purpose, Stdin, plan};
-pub use sign_in::{SignIn, sign_in};
+pub use private::PrivateFile;
+pub use sign_in::{SignIn, claudish_finds_claude, sign_in};
 pub use version::{VersionError, version_of};

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::private::PrivateFile;
 use super::{habits, inherited, locate, traces};
 use crate::config::{
     AgentKind, Environment, OutputFormat, PromptVia, ResolvedModel, Target, VariableError, expand, variables_in,
@@ -37,6 +38,8 @@ pub struct Call<'a> {
     pub prompt_file: &'a Path,
     /// The folder that the process will run in, absolute.
     pub work_dir: &'a Path,
+    /// A folder for this call alone, absolute, where [`ProcessPlan::private`] goes.
+    pub private_dir: &'a Path,
     /// How often a program that has a setting for it may repeat a failed request.
     pub retries: u32,
     /// Whether the program's own sandbox can be set up.
@@ -65,6 +68,10 @@ pub struct ProcessPlan {
     pub stdin: Stdin,
     /// What it prints.
     pub output: OutputFormat,
+    /// What must stand in the private folder while it runs.
+    pub private: Vec<PrivateFile>,
+    /// How often it may repeat a failed request, by what it says about that; `None` leaves it to the program.
+    pub retries: Option<u32>,
     /// Values in the environment that must never be written or shown.
     pub secret_values: Vec<String>,
     /// Folders into which the program writes transcripts and the like by habit; absolute, they need not exist.
@@ -116,6 +123,14 @@ pub enum PlanError {
         #[source]
         source: VariableError,
     },
+    /// A file or variable of the program's own settings that cannot be used.
+    #[error("`{}`: {reason}", path.display())]
+    Settings {
+        /// The file, or the variable.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
     /// A system prompt too long for a command line.
     #[error("the system prompt of `{0}` is longer than {limit} bytes", limit = habits::LONGEST_ARGUMENT)]
     SystemTooLong(String),
@@ -136,10 +151,8 @@ pub fn plan(model: &ResolvedModel, call: &Call<'_>) -> Result<ProcessPlan, PlanE
         // The start then fails with the system's own reason, for this slot only.
         None => program.into(),
     }];
-    argv.extend(habits::arguments(*agent, arguments, asked.as_deref(), settings, call));
-
-    let mut inherited = inherited::inherited(*agent, program, call);
-    if let (AgentKind::Claude, Some(limit)) = (agent, settings.max_tokens) {
+    let mut inherited = inherited::inherited(*agent, program, asked.as_deref(), call);
+    if let (AgentKind::Claude | AgentKind::Claudish, Some(limit)) = (agent, settings.max_tokens) {
         inherited.insert("CLAUDE_CODE_MAX_OUTPUT_TOKENS".into(), limit.to_string().into());
     }
     let mut secret_values = inherited::secrets_in(&inherited);
@@ -151,6 +164,12 @@ pub fn plan(model: &ResolvedModel, call: &Call<'_>) -> Result<ProcessPlan, PlanE
         }
         inherited.insert(name.into(), expanded.into());
     }
+    let prepared = habits::prepare(*agent, asked.as_deref(), settings, call, &mut inherited)?;
+    secret_values.extend(prepared.secrets);
+    // Some arguments depend on settings of the program's own, which are where its variables say.
+    let environment = inherited.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let call = &Call { environment: &environment, ..*call };
+    argv.extend(habits::arguments(*agent, arguments, asked.as_deref(), settings, call));
     secret_values.extend(inherited::secrets_in(&inherited));
     secret_values.retain(|value| value.len() >= inherited::SHORTEST_SECRET);
     // The longest first, so that a secret which contains another is replaced as a whole.
@@ -167,6 +186,16 @@ pub fn plan(model: &ResolvedModel, call: &Call<'_>) -> Result<ProcessPlan, PlanE
         (true, true) => HomeUse::WritesWithStoredSignIn,
     };
     let (leaves, keeps) = traces::of(habits, &inherited);
-    let env = inherited.into_iter().collect();
-    Ok(ProcessPlan { argv, env, stdin, output: *output, secret_values, leaves, keeps, home })
+    Ok(ProcessPlan {
+        argv,
+        env: inherited.into_iter().collect(),
+        stdin,
+        output: *output,
+        private: prepared.files,
+        retries: prepared.retries,
+        secret_values,
+        leaves,
+        keeps,
+        home,
+    })
 }

@@ -9,7 +9,7 @@ use crate::config::{
     AgentKind, Environment, ModelIdentity, ModelSettings, OutputFormat, PromptVia, ResolvedModel, Target,
 };
 
-fn model(agent: AgentKind, command: &[&str], settings: ModelSettings) -> ResolvedModel {
+pub(super) fn model(agent: AgentKind, command: &[&str], settings: ModelSettings) -> ResolvedModel {
     ResolvedModel {
         name: "m".to_owned(),
         identity: ModelIdentity("process/m".to_owned()),
@@ -24,11 +24,12 @@ fn model(agent: AgentKind, command: &[&str], settings: ModelSettings) -> Resolve
     }
 }
 
-fn call(environment: &Environment) -> Call<'_> {
+pub(super) fn call(environment: &Environment) -> Call<'_> {
     Call {
         purpose: Purpose::Answer,
         prompt_file: Path::new("/s/input.md"),
         work_dir: Path::new("/s/work/01"),
+        private_dir: Path::new("/tmp/team-x"),
         retries: 2,
         nested_sandbox: NestedSandbox::Works,
         environment,
@@ -40,7 +41,7 @@ fn argv(model: &ResolvedModel, call: &Call<'_>) -> String {
     plan.argv.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join("\n")
 }
 
-fn variables(model: &ResolvedModel, environment: &Environment) -> BTreeMap<String, String> {
+pub(super) fn variables(model: &ResolvedModel, environment: &Environment) -> BTreeMap<String, String> {
     let text = |value: std::ffi::OsString| value.into_string().unwrap();
     plan(model, &call(environment)).unwrap().env.into_iter().map(|(n, v)| (text(n), text(v))).collect()
 }
@@ -253,6 +254,146 @@ fn a_known_program_behind_a_command_keeps_its_habits() {
     assert_eq!(names["GEMINI_API_KEY"], "gemini-secret");
     assert_eq!(names["GEMINI_TELEMETRY_ENABLED"], "false");
     assert!(!names.contains_key("OPENAI_API_KEY"));
+}
+
+/// The same model of another name.
+fn asked(mut model: ResolvedModel, name: &str) -> ResolvedModel {
+    if let Target::Process { model, .. } = &mut model.target {
+        *model = Some(name.to_owned());
+    }
+    model
+}
+
+#[test]
+fn claudish_passes_what_restricts_claude_on_to_it_and_leaves_it_the_prompt() {
+    let environment = Environment::default();
+    let settings = ModelSettings {
+        system: Some("-be short".to_owned()),
+        reasoning_effort: Some("high".to_owned()),
+        max_tokens: Some(900),
+        ..ModelSettings::default()
+    };
+    let model = asked(model(AgentKind::Claudish, &["claudish"], settings), "or@x/y");
+    insta::assert_snapshot!(argv(&model, &call(&environment)), @r"
+    claudish
+    --model
+    or@x/y
+    --no-auto-approve
+    --log-off
+    --verbose
+    --quiet
+    -p
+    --output-format
+    stream-json
+    --no-session-persistence
+    --disable-slash-commands
+    --strict-mcp-config
+    --setting-sources
+    user
+    --tools
+    Read,Grep,Glob
+    --allowedTools
+    Read,Grep,Glob
+    --effort=high
+    --append-system-prompt=-be short
+    ");
+    let judge = Call { purpose: Purpose::Judge, ..call(&environment) };
+    assert!(argv(&model, &judge).contains("\n--tools\n\n--effort=high"));
+    let names = variables(&model, &environment);
+    assert_eq!(names["CLAUDE_CODE_MAX_OUTPUT_TOKENS"], "900");
+    assert_eq!((&*names["CLAUDE_CODE_MAX_RETRIES"], &*names["DISABLE_AUTOUPDATER"]), ("2", "1"));
+    assert_eq!((&*names["CLAUDISH_STATS"], &*names["CLAUDISH_DISABLE_CATALOG_WARM"]), ("0", "1"));
+}
+
+#[test]
+fn llm_is_told_every_setting_and_logs_nothing() {
+    let environment = Environment::default();
+    let settings = ModelSettings {
+        system: Some("be short".to_owned()),
+        temperature: Some(0.2),
+        top_p: Some(0.9),
+        seed: Some(7),
+        max_tokens: Some(900),
+        reasoning_effort: Some("low".to_owned()),
+        ..ModelSettings::default()
+    };
+    let model = model(AgentKind::Llm, &["llm"], settings);
+    assert_eq!(
+        argv(&model, &call(&environment)).replace('\n', " "),
+        "llm prompt --no-log --hide-reasoning --model big --system be short --option temperature 0.2 --option top_p 0.9 \
+         --option seed 7 --option max_tokens 900 --option reasoning_effort low"
+    );
+}
+
+#[test]
+fn a_program_with_many_providers_gets_the_key_of_the_one_that_is_asked() {
+    let environment: Environment = full_environment()
+        .iter()
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .chain(
+            [
+                ("OPENROUTER_API_KEY", "openrouter-secret"),
+                ("OPENAI_BASE_URL", "http://openai"),
+                ("GEMINI_BASE_URL", "http://gemini"),
+                ("LLM_GEMINI_KEY", "llm-gemini-secret"),
+                ("LLM_MISTRAL_KEY", "llm-mistral-secret"),
+                ("LLM_USER_PATH", "/llm"),
+                ("LLM_MODEL", "another"),
+                ("CLAUDE_CODE_OAUTH_TOKEN", "claude-secret"),
+                ("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "5"),
+                ("CLAUDISH_MODEL_HAIKU", "another"),
+                ("CLAUDISH_CONFIG", "/c.json"),
+            ]
+            .map(|(name, value)| (name.into(), value.into())),
+        )
+        .collect();
+    let special = |agent: AgentKind, program: &str, name: &str| -> Vec<String> {
+        let model = asked(model(agent, &[program], ModelSettings::default()), name);
+        let variables = variables(&model, &environment);
+        let parts = ["API_KEY", "TOKEN", "_KEY", "BASE_URL", "MODEL", "LLM", "CLAUDISH_C"];
+        variables.into_keys().filter(|name| parts.iter().any(|part| name.contains(part))).collect()
+    };
+    let claudish = |name: &str| special(AgentKind::Claudish, "claudish", name);
+    let always = ["CLAUDE_CODE_MAX_OUTPUT_TOKENS", "CLAUDISH_CONFIG"];
+    let with = |more: &[&str]| {
+        let mut all: Vec<String> = always.iter().chain(more).map(|name| (*name).to_owned()).collect();
+        all.sort();
+        all
+    };
+    assert_eq!(claudish("or@openai/gpt-5.3"), with(&["OPENROUTER_API_KEY"]));
+    assert_eq!(claudish("oai@gpt-5.3"), with(&["OPENAI_API_KEY", "OPENAI_BASE_URL"]));
+    assert_eq!(claudish("gemini-3-pro"), with(&["GEMINI_API_KEY", "GEMINI_BASE_URL"]));
+    assert_eq!(claudish("claude-opus-5"), with(&["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"]));
+    assert_eq!(claudish("my-own@thing"), with(&[]));
+    assert_eq!(special(AgentKind::Llm, "llm", "gpt-4o"), ["LLM_USER_PATH", "OPENAI_API_KEY"]);
+    assert_eq!(special(AgentKind::Llm, "llm", "gemini-2.5-pro"), ["LLM_GEMINI_KEY", "LLM_USER_PATH"]);
+    assert_eq!(special(AgentKind::Llm, "llm", "of-a-plugin"), ["LLM_USER_PATH"]);
+}
+
+#[test]
+fn codex_has_the_retries_of_a_provider_of_the_users_own_bounded_unless_the_user_did() {
+    let home = tempfile::tempdir().unwrap();
+    let of = |config: &str| -> Vec<String> {
+        crate::fs::replace(&home.path().join("config.toml"), config.as_bytes()).unwrap();
+        // Also where only the model's own variables say so.
+        let env = BTreeMap::from([("CODEX_HOME".to_owned(), home.path().display().to_string())]);
+        let settings = ModelSettings { env, ..ModelSettings::default() };
+        let argv = argv(&model(AgentKind::Codex, &["codex"], settings), &call(&Environment::default()));
+        argv.lines().filter(|line| line.contains("max_retries")).map(str::to_owned).collect()
+    };
+    let provider = "model_provider = \"office\"\n[model_providers.office]\nbase_url = \"http://o/v1\"\n";
+    assert_eq!(
+        of(provider),
+        ["model_providers.office.request_max_retries=2", "model_providers.office.stream_max_retries=0"]
+    );
+    assert_eq!(
+        of(&format!("{provider}stream_max_retries = 9\n")),
+        ["model_providers.office.request_max_retries=2"],
+        "the user's own wins"
+    );
+    for built_in in ["", "model = \"m\"\n", "model_provider = \"openai\"\n", "not TOML"] {
+        assert_eq!(of(built_in), Vec::<String>::new(), "{built_in}");
+    }
 }
 
 #[test]

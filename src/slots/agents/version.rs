@@ -44,6 +44,7 @@ pub async fn version_of(program: &Path, environment: &Environment, limit: Durati
         purpose: Purpose::Answer,
         prompt_file: Path::new(""),
         work_dir: &work_dir,
+        private_dir: &work_dir,
         retries: 0,
         nested_sandbox: NestedSandbox::Works,
         environment,
@@ -51,7 +52,7 @@ pub async fn version_of(program: &Path, environment: &Environment, limit: Durati
     let child = Command::new(program)
         .arg("--version")
         .env_clear()
-        .envs(inherited::inherited(AgentKind::Custom, &program.to_string_lossy(), &call))
+        .envs(inherited::inherited(AgentKind::Custom, &program.to_string_lossy(), None, &call))
         .current_dir(&work_dir)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

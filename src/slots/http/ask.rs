@@ -5,17 +5,21 @@ use std::io;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION,
+};
 use reqwest::{Response, Url};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::address::endpoint;
-use super::client::Client;
-use super::failure::{Stated, transport};
+use super::client::{Client, Connections};
+use super::failure::Stated;
 use super::prompt_check::cut_prompt;
-use super::retry::{asks_to_wait, is_transient, retry_after, whole_seconds};
+use super::reset::{asked_wait, asks_to_wait, quota_resets};
+use super::retry::whole_seconds;
 use super::stream::{Attempt, NotBegun, read};
+use super::transport::transport;
 use super::wire::{Adapter, adapter, without_refused_field};
 use crate::config::{ModelSettings, Provider};
 use crate::session::slot::{Activity, Output, Reason, StreamEnd, TypedError};
@@ -96,7 +100,7 @@ impl Client {
             }
         };
         let mut body = call.adapter.body(request);
-        let mut dropped: Vec<String> = Vec::new();
+        let mut dropped = no_place_for(call.adapter, request.settings);
         let mut waits = self.retry.waits(rand::random());
         let mut attempt = 0;
         loop {
@@ -113,7 +117,7 @@ impl Client {
             if let NotBegun::Stated { stated, .. } = &failure
                 && let Some(field) = without_refused_field(call.adapter, &mut body, stated)
             {
-                dropped.extend(field.map(str::to_owned));
+                dropped.extend(field.map(str::to_owned).filter(|field| !dropped.contains(field)));
                 continue;
             }
             let wait = match self.next_wait(&failure, &mut waits) {
@@ -141,22 +145,15 @@ impl Client {
         match failure {
             NotBegun::Connection(_) => Next::Wait(own),
             NotBegun::Stated { stated, wait } => {
-                let asked = *wait;
-                let too_long = asked.filter(|wait| *wait > self.retry.longest);
-                if let Some(wait) = too_long {
-                    return Next::GiveUp(Some(asks_to_wait(wait, Timestamp::now())));
+                let told = wait.filter(|wait| !wait.is_zero());
+                if stated.reason() == Reason::QuotaExhausted {
+                    return Next::GiveUp(told.map(|wait| quota_resets(wait, Timestamp::now())));
                 }
-                let passes = match stated.reason() {
-                    Reason::RateLimited => true,
-                    Reason::ApiError | Reason::Network => stated.status.is_some_and(is_transient),
-                    _ => false,
-                };
-                if passes {
-                    Next::Wait(asked.unwrap_or(own))
-                } else {
-                    let told = asked.filter(|wait| !wait.is_zero());
-                    Next::GiveUp(told.map(|wait| asks_to_wait(wait, Timestamp::now())))
+                let too_long = wait.is_some_and(|wait| wait > self.retry.longest);
+                if too_long || !stated.passes() {
+                    return Next::GiveUp(told.map(|wait| asks_to_wait(wait, Timestamp::now())));
                 }
+                Next::Wait(wait.unwrap_or(own))
             }
         }
     }
@@ -180,6 +177,15 @@ impl NotBegun {
     }
 }
 
+/// The settings that the user gave and the wire has no field for.
+fn no_place_for(adapter: &dyn Adapter, settings: &ModelSettings) -> Vec<String> {
+    let is_given = |name: &&&str| match **name {
+        "seed" => settings.seed.is_some(),
+        _ => false,
+    };
+    adapter.lacks().iter().filter(is_given).map(|name| (*name).to_owned()).collect()
+}
+
 fn cancelled(detail: &str) -> StreamEnd {
     StreamEnd { error: Some(TypedError::new(Reason::Cancelled, detail)), ..StreamEnd::default() }
 }
@@ -190,7 +196,7 @@ fn gave_up(failure: &NotBegun, retries: u32, why: Option<String>, dropped: Vec<S
         NotBegun::Stated { stated, .. } => stated.typed(),
     };
     if let Some(why) = why {
-        error.detail = format!("{}; {why}", error.detail);
+        error.detail = format!("{}; {why}", error.detail.trim_end_matches('.'));
     }
     if retries > 0 {
         let times = if retries == 1 { "once" } else { "times" };
@@ -201,24 +207,30 @@ fn gave_up(failure: &NotBegun, retries: u32, why: Option<String>, dropped: Vec<S
 }
 
 /// What stays the same over all attempts of one question.
-struct Call<'a> {
+struct Call {
     adapter: &'static dyn Adapter,
-    connections: &'a reqwest::Client,
+    connections: Connections,
     url: Url,
     headers: HeaderMap,
 }
 
-impl<'a> Call<'a> {
-    fn new(client: &'a Client, request: &Request<'_>) -> Result<Self, TypedError> {
+impl Call {
+    fn new(client: &Client, request: &Request<'_>) -> Result<Self, TypedError> {
         let adapter = adapter(request.provider.wire);
-        let url = endpoint(&request.provider.base_url, &adapter.path(request.model))
+        let mut url = endpoint(&request.provider.base_url, &adapter.path(request.model))
             .map_err(|error| TypedError::new(Reason::ApiError, error.to_string()))?;
+        if let Some((name, value)) = adapter.query() {
+            url.query_pairs_mut().append_pair(name, value);
+        }
         let connections = client.connections(&url).map_err(|error| TypedError::new(Reason::Network, error))?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/x-ndjson, application/json"));
         // A proxy that compresses a stream holds it back to fill its blocks.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        for (name, value) in adapter.headers() {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
         if let Some(key) = request.key.map(str::trim).filter(|key| !key.is_empty()) {
             let (name, value) = adapter.key_header(key).map_err(|_| {
                 TypedError::new(Reason::Auth, "the key holds a character that no HTTP header can carry")
@@ -251,13 +263,21 @@ impl<'a> Call<'a> {
             Err(error) => return Ok(Attempt::NotBegun(NotBegun::Connection(transport(error)))),
         };
         if response.status().is_success() {
-            return read(response, self.adapter.decoder(), out, stop).await;
+            if let Some(encoding) = unread_encoding(&response) {
+                let detail = format!("the answer is compressed as `{encoding}`, which was not asked for");
+                let error = Some(TypedError::new(Reason::BadOutput, detail));
+                return Ok(Attempt::Ended(StreamEnd { error, ..StreamEnd::default() }));
+            }
+            return read(response, self.adapter, out, stop).await;
         }
-        let wait = retry_after(response.headers(), Timestamp::now());
+        let headers = response.headers().clone();
         tokio::select! {
             biased;
             () = stop.cancelled() => Ok(Attempt::Ended(cancelled("stopped while the answer was awaited"))),
-            stated = refusal(response) => Ok(Attempt::NotBegun(NotBegun::Stated { stated, wait })),
+            stated = refusal(response) => {
+                let wait = asked_wait(&headers, &stated, Timestamp::now());
+                Ok(Attempt::NotBegun(NotBegun::Stated { stated, wait }))
+            }
         }
     }
 }
@@ -293,16 +313,28 @@ fn header(
     Ok((header, value))
 }
 
+/// How the body is still encoded: gzip is gone by now, although none was asked for.
+fn unread_encoding(response: &Response) -> Option<String> {
+    let encoding = response.headers().get(CONTENT_ENCODING)?.to_str().ok()?.trim();
+    (!encoding.is_empty() && !encoding.eq_ignore_ascii_case("identity")).then(|| encoding.to_owned())
+}
+
 /// The words of a response that is no success.
 async fn refusal(response: Response) -> Stated {
     let status = response.status().as_u16();
     let location = response.headers().get(LOCATION).and_then(|to| to.to_str().ok()).map(str::to_owned);
     // Without its words the status alone says enough.
-    let body = tokio::time::timeout(ERROR_BODY_TIME, beginning(response)).await.unwrap_or_default();
+    let body = match unread_encoding(&response) {
+        Some(_) => Vec::new(),
+        None => tokio::time::timeout(ERROR_BODY_TIME, beginning(response)).await.unwrap_or_default(),
+    };
     let mut stated = Stated::from_body(status, &body);
     if (300..400).contains(&status) {
         let to = location.map(|to| format!(" to `{to}`")).unwrap_or_default();
-        stated.message = format!("a redirect{to} was not followed: prompt and key stay with the host in `base_url`");
+        stated.message = format!(
+            "a redirect{to} was not followed: prompt and key stay with the host in `base_url`; change that if the API \
+             has moved"
+        );
     }
     stated
 }

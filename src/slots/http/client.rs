@@ -1,20 +1,30 @@
 //! The connections that all slots of a run share, and the limits per provider.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use reqwest::{Url, redirect};
 use tokio::sync::Semaphore;
 
 use super::address::{is_loopback, same_origin};
-use super::failure::transport;
 use super::retry::RetryPolicy;
+use super::transport::transport;
 use crate::config::Provider;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 const REDIRECTS: usize = 5;
+
+/// Requests at once over one set of connections to a TLS host. HTTP/2 puts them all on one connection, and servers take
+/// about a hundred there; more would wait in line without a word.
+const SHARED_BY: usize = 64;
+/// What may be under way of one HTTP/2 answer, and of all on a connection: one that is not read holds up no other.
+const STREAM_WINDOW: u32 = 512 << 10;
+const CONNECTION_WINDOW: u32 = STREAM_WINDOW * SHARED_BY as u32;
+/// How long the other side may take to answer an HTTP/2 ping, sent while answers are awaited: a model may think for
+/// minutes, a dead connection is told from it by this alone.
+const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Asks model APIs. Cheap to share behind an `Arc`; one per run keeps connections and limits common to all slots.
 ///
@@ -23,8 +33,30 @@ const REDIRECTS: usize = 5;
 #[derive(Debug, Default)]
 pub struct Client {
     pub(super) retry: RetryPolicy,
-    connections: [OnceLock<Result<reqwest::Client, String>>; 3],
+    connections: [Mutex<Vec<Share>>; 3],
     limits: Mutex<HashMap<(String, String), Arc<Semaphore>>>,
+}
+
+/// A set of connections, and who uses it.
+#[derive(Debug)]
+struct Share {
+    client: reqwest::Client,
+    /// One more than its users.
+    users: Arc<()>,
+}
+
+/// The use of a set of connections by one question.
+#[derive(Debug)]
+pub(super) struct Connections {
+    client: reqwest::Client,
+    _user: Arc<()>,
+}
+
+impl Connections {
+    /// A request to be sent over them.
+    pub(super) fn post(&self, url: Url) -> reqwest::RequestBuilder {
+        self.client.post(url)
+    }
 }
 
 /// What a connection needs, each made on first use: looking up the system's certificates takes longer than a whole
@@ -62,11 +94,12 @@ impl Client {
         Self { retry, ..Self::default() }
     }
 
-    /// The connections for `url`, or why there can be none.
-    pub(super) fn connections(&self, url: &Url) -> Result<&reqwest::Client, String> {
+    /// The connections for a question to `url`, or why there can be none.
+    pub(super) fn connections(&self, url: &Url) -> Result<Connections, String> {
         let route = Route::of(url);
-        let made = self.connections[route as usize].get_or_init(|| build(route).map_err(transport));
-        made.as_ref().map_err(Clone::clone)
+        let most = if url.scheme() == "https" { SHARED_BY } else { usize::MAX };
+        let mut shares = self.connections[route as usize].lock().unwrap_or_else(PoisonError::into_inner);
+        lease(&mut shares, most, || build(route)).map_err(|error| cannot_be_made(transport(error)))
     }
 
     /// The turns of `provider`, if it has a limit.
@@ -78,6 +111,22 @@ impl Client {
     }
 }
 
+/// A set that fewer than `most` use, else a new one.
+fn lease(
+    shares: &mut Vec<Share>,
+    most: usize,
+    make: impl FnOnce() -> reqwest::Result<reqwest::Client>,
+) -> reqwest::Result<Connections> {
+    let lend = |share: &Share| Connections { client: share.client.clone(), _user: Arc::clone(&share.users) };
+    if let Some(free) = shares.iter().find(|share| Arc::strong_count(&share.users) <= most) {
+        return Ok(lend(free));
+    }
+    let share = Share { client: make()?, users: Arc::new(()) };
+    let lent = lend(&share);
+    shares.push(share);
+    Ok(lent)
+}
+
 fn build(route: Route) -> reqwest::Result<reqwest::Client> {
     // Another part of the process may have chosen a provider first; any will do.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -87,6 +136,10 @@ fn build(route: Route) -> reqwest::Result<reqwest::Client> {
         .tcp_keepalive(KEEP_ALIVE)
         .tcp_keepalive_interval(KEEP_ALIVE / 2)
         .tcp_keepalive_retries(4)
+        .http2_initial_stream_window_size(STREAM_WINDOW)
+        .http2_initial_connection_window_size(CONNECTION_WINDOW)
+        .http2_keep_alive_interval(KEEP_ALIVE)
+        .http2_keep_alive_timeout(PING_TIMEOUT)
         .redirect(redirect::Policy::custom(follow));
     if matches!(route, Route::LoopbackPlain | Route::LoopbackTls) {
         builder = builder.no_proxy();
@@ -95,6 +148,16 @@ fn build(route: Route) -> reqwest::Result<reqwest::Client> {
         builder = builder.tls_certs_only([]);
     }
     builder.build()
+}
+
+/// Why there are no connections; certificates are the usual reason, and these variables the usual reason for that.
+fn cannot_be_made(error: String) -> String {
+    let given = ["SSL_CERT_FILE", "SSL_CERT_DIR"].map(|name| (name, std::env::var_os(name)));
+    let given: Vec<String> = given
+        .into_iter()
+        .filter_map(|(name, value)| Some(format!("`{name}` is `{}`", value?.to_string_lossy())))
+        .collect();
+    if given.is_empty() { error } else { format!("{error}; {}", given.join(", ")) }
 }
 
 /// Follows a redirect only within the same scheme, host and port, and only one that keeps the request a POST: the
@@ -131,6 +194,17 @@ mod tests {
         assert!(!Arc::ptr_eq(&one, &client.limit(&provider("b", Some(2))).unwrap()));
         assert_eq!(one.available_permits(), 2);
         assert!(client.limit(&provider("a", None)).is_none());
+    }
+
+    #[test]
+    fn a_set_of_connections_is_shared_by_so_many_and_used_again_when_it_is_free() {
+        let mut shares = Vec::new();
+        let lend = |shares: &mut Vec<Share>| lease(shares, 2, || build(Route::LoopbackPlain)).unwrap();
+        let users: Vec<Connections> = (0..3).map(|_| lend(&mut shares)).collect();
+        assert_eq!(shares.len(), 2);
+        drop(users);
+        let _again: Vec<Connections> = (0..4).map(|_| lend(&mut shares)).collect();
+        assert_eq!(shares.len(), 2);
     }
 
     #[test]

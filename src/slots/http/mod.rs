@@ -2,21 +2,27 @@
 //!
 //! A [`Request`] goes in; text and signs of life leave through `Output` while they come, and one `StreamEnd` at the
 //! end says how it went. One adapter per wire format (`wire`) knows that format's requests and events; everything
-//! else is shared: the SSE reader, retries, limits, error reading. It owns no file on disk, keeps no key, and follows
+//! else is shared: the reader of events, retries, limits, error reading. It owns no file on disk, keeps no key, and follows
 //! no redirect to another host.
+//!
+//! Hosts other than this machine are reached through the environment's proxies (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`,
+//! `NO_PROXY`, in either case; `http`, `https` and `socks5` proxies). Certificates are checked against the system's, or
+//! against those in `SSL_CERT_FILE` and `SSL_CERT_DIR`, which take the system's place.
 
 mod address;
 mod ask;
 mod client;
+mod events;
 mod failure;
 mod prompt_check;
+mod reset;
 mod retry;
-mod sse;
 mod stream;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
+mod transport;
 mod wire;
 
 pub use ask::{JsonSchema, Request};

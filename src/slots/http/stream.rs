@@ -3,17 +3,20 @@
 use std::io;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use reqwest::Response;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::failure::{Stated, readable, transport};
-use super::sse::{LARGEST_EVENT, Reader, TooLarge};
-use super::wire::{Decoder, Malformed, Piece};
+use super::events::{Framing, LARGEST_EVENT, Reader, TooLarge};
+use super::failure::{Stated, readable};
+use super::reset::stated_wait;
+use super::transport::transport;
+use super::wire::{Adapter, Decoder, Malformed, Piece};
 use crate::session::slot::{Activity, Output, Reason, StopReason, StreamEnd, TypedError};
 
 /// How long the rest of a stream (usage, the last event) is waited for once the model has said that it is done.
-const DRAIN: Duration = Duration::from_secs(10);
+const DRAIN: Duration = Duration::from_secs(5);
 
 /// How much of a stream's beginning is kept, to say what it was if it was no stream.
 const KEPT_LEAD: usize = 512;
@@ -48,11 +51,11 @@ pub(super) enum NotBegun {
 /// `truncated`, and nothing is asked again.
 pub(super) async fn read(
     mut response: Response,
-    decoder: Box<dyn Decoder>,
+    adapter: &dyn Adapter,
     out: &mut dyn Output,
     stop: &CancellationToken,
 ) -> io::Result<Attempt> {
-    let mut reading = Reading::new(decoder);
+    let mut reading = Reading::new(adapter);
     let mut drained = None;
     // One registration for the whole answer: all slots share the token, and a chunk may hold a single word.
     let mut stopped = std::pin::pin!(stop.cancelled());
@@ -71,7 +74,12 @@ pub(super) async fn read(
                     return Ok(reading.finish());
                 }
                 if reading.end.stop.is_some() {
-                    drained.get_or_insert_with(|| Instant::now() + DRAIN);
+                    // Text after a stop means that it was none: the wait begins anew.
+                    let wait_until = Instant::now() + DRAIN;
+                    if std::mem::take(&mut reading.went_on) {
+                        drained = Some(wait_until);
+                    }
+                    drained.get_or_insert(wait_until);
                 }
             }
             Ok(None) => {
@@ -99,6 +107,7 @@ enum Body {
 }
 
 struct Reading {
+    framing: Framing,
     decoder: Box<dyn Decoder>,
     body: Body,
     /// Bytes of blanks and byte-order mark before the kind of body is known; of a stream then its beginning.
@@ -112,6 +121,10 @@ struct Reading {
     blank: bool,
     thought: bool,
     answering: bool,
+    /// Text came after a stop: some servers put one into every event.
+    went_on: bool,
+    /// A stop came, and no text after it.
+    stop_stands: bool,
     refusal: String,
     error: Option<Stated>,
     /// Nothing that follows matters.
@@ -120,9 +133,10 @@ struct Reading {
 }
 
 impl Reading {
-    fn new(decoder: Box<dyn Decoder>) -> Self {
+    fn new(adapter: &dyn Adapter) -> Self {
         Self {
-            decoder,
+            framing: adapter.framing(),
+            decoder: adapter.decoder(),
             body: Body::Unknown,
             lead: Vec::new(),
             has_events: false,
@@ -131,6 +145,8 @@ impl Reading {
             blank: true,
             thought: false,
             answering: false,
+            went_on: false,
+            stop_stands: false,
             refusal: String::new(),
             error: None,
             over: false,
@@ -145,10 +161,12 @@ impl Reading {
                 let Some(first) = first_meaningful_byte(&self.lead) else { return Ok(()) };
                 let lead = std::mem::take(&mut self.lead);
                 // From here on the field holds the beginning of a stream.
-                self.body = match first {
-                    b'{' | b'[' => Body::Json(Vec::new()),
-                    b'<' => Body::Page(Vec::new()),
-                    _ => Body::Events(Reader::new()),
+                self.body = match (first, self.framing) {
+                    (b'{', Framing::JsonLines) => Body::Events(Reader::new(Framing::JsonLines)),
+                    (b'{' | b'[', _) => Body::Json(Vec::new()),
+                    (b'<', _) => Body::Page(Vec::new()),
+                    // Where lines of JSON were expected too: a gateway may put them into events.
+                    _ => Body::Events(Reader::new(Framing::ServerSent)),
                 };
                 self.take(&lead, out)
             }
@@ -214,9 +232,14 @@ impl Reading {
 
     /// The connection broke: what came whole is read, half a JSON value is not.
     fn cut(&mut self, out: &mut dyn Output) -> io::Result<()> {
-        if matches!(self.body, Body::Json(_)) {
-            self.begun = true;
-            return Ok(());
+        match &self.body {
+            Body::Json(_) => {
+                self.begun = true;
+                return Ok(());
+            }
+            // Half an event is work that was done, and billed, as much as a whole one.
+            Body::Events(reader) => self.begun |= reader.is_within_event(),
+            Body::Unknown | Body::Page(_) => {}
         }
         self.last(out)
     }
@@ -243,7 +266,8 @@ impl Reading {
             if self.over {
                 break;
             }
-            self.begun |= !matches!(piece, Piece::Error(_));
+            // That the prompt was counted is no part of an answer.
+            self.begun |= !matches!(piece, Piece::Error(_) | Piece::Usage(_) | Piece::CostUsd(_));
             match piece {
                 Piece::Begun => {}
                 Piece::Text(text) => {
@@ -251,6 +275,8 @@ impl Reading {
                         out.activity(Activity::Answering);
                     }
                     self.blank &= text.trim().is_empty();
+                    self.went_on |= self.end.stop.is_some();
+                    self.stop_stands = false;
                     out.text(text.as_bytes())?;
                 }
                 Piece::Thinking => {
@@ -261,10 +287,7 @@ impl Reading {
                     self.answering = false;
                 }
                 Piece::Refusal(text) => self.refusal.push_str(&text),
-                // The first stop counts: a usage chunk may repeat it.
-                Piece::Stop(stop) => {
-                    self.end.stop.get_or_insert(stop);
-                }
+                Piece::Stop(stop) => self.end.stop = Some(graver(self.end.stop, stop)),
                 Piece::Usage(usage) => self.end.usage = Some(usage),
                 Piece::CostUsd(cost) => self.end.cost_usd = Some(cost),
                 Piece::Broken(stated) | Piece::Error(stated) => {
@@ -300,7 +323,8 @@ impl Reading {
     fn finish(mut self) -> Attempt {
         if let Some(stated) = self.error.take() {
             if !self.begun {
-                return Attempt::NotBegun(NotBegun::Stated { stated, wait: None });
+                let wait = stated_wait(&stated, Timestamp::now());
+                return Attempt::NotBegun(NotBegun::Stated { stated, wait });
             }
             self.end.error = Some(stated.typed());
             return Attempt::Ended(self.end);
@@ -346,6 +370,15 @@ impl Reading {
     fn ended_as(mut self, reason: Reason, detail: String) -> Attempt {
         self.end.error = Some(TypedError::new(reason, detail));
         Attempt::Ended(self.end)
+    }
+}
+
+/// Of two stops the one that says less good of the answer: later events may repeat one, or correct it.
+const fn graver(old: Option<StopReason>, new: StopReason) -> StopReason {
+    match (old, new) {
+        (Some(StopReason::Refused), _) | (_, StopReason::Refused) => StopReason::Refused,
+        (Some(StopReason::Length), _) | (_, StopReason::Length) => StopReason::Length,
+        (None | Some(StopReason::Done), StopReason::Done) => StopReason::Done,
     }
 }
 

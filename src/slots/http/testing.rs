@@ -94,6 +94,12 @@ impl Call {
         self.send(head).await;
     }
 
+    /// The same, to a reader that may have hung up.
+    pub(super) async fn try_chunk(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let framed = [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat();
+        self.stream.write_all(&framed).await
+    }
+
     pub(super) async fn chunk(&mut self, bytes: impl AsRef<[u8]>) {
         let bytes = bytes.as_ref();
         self.send(format!("{:x}\r\n", bytes.len())).await;

@@ -126,21 +126,20 @@ fn an_answer_is_kept_whoever_goes_on_after_it() {
 fn kept_in(isolation: Option<&str>) {
     let output = [("output", Value::from("claude-stream-json"))];
     let config = TeamToml::new()
-        .agent_with("lingers", &["claude whole", "hang"], &output)
         .agent_with("leaks", &["claude whole", "spawn setsid ;; chatter 20"], &output)
         .agent("textleak", &["print whole", "spawn setsid ;; ignore-term ;; chatter 20"])
         .agent("quietleak", &["print whole", "spawn setsid ;; hang"]);
     let env = env_for(isolation);
     env.write("team.toml", config.text());
-    let (code, output, session) = run(&env, &["-m", "lingers,leaks,textleak,quietleak", "two words"]);
+    let (code, output, session) = run(&env, &["-m", "leaks,textleak,quietleak", "two words"]);
     assert!(env.processes().is_empty(), "{:?}", env.processes());
     assert_eq!(code, Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    for model in ["lingers", "leaks", "textleak", "quietleak"] {
+    for model in ["leaks", "textleak", "quietleak"] {
         let id = session.id_of(model);
         assert_eq!(session.slot(&id)["state"], "COMPLETED", "{model}: {}", session.slot(&id));
         let text = session.text(&format!("response-{id}.md"));
         assert!(text.starts_with("whole\n"), "{model}: {text}");
-        if model == "quietleak" || model == "lingers" {
+        if model == "quietleak" {
             assert_eq!(text, "whole\n");
         }
     }

@@ -78,9 +78,9 @@ fn one(step: Step, prompt: &mut Option<String>) -> io::Result<Done> {
         Step::Hang => loop {
             thread::park();
         },
-        Step::Chatter(millis) => loop {
+        Step::Chatter(millis, line) => loop {
             // A reader that is gone does not stop it.
-            let _ = write(Stream::Out, b"still here\n");
+            let _ = write(Stream::Out, &line);
             thread::sleep(Duration::from_millis(millis));
         },
         Step::Spin => loop {

@@ -30,7 +30,7 @@ pub(crate) enum Step {
     WaitFor(String),
     Sleep(u64),
     Hang,
-    Chatter(u64),
+    Chatter(u64, Vec<u8>),
     Spin,
     IgnoreTerm,
     OnTerm(Vec<Step>),
@@ -95,7 +95,10 @@ fn step(line: &str) -> Result<Step, String> {
         "wait-for" => Step::WaitFor(file()?),
         "sleep" => Step::Sleep(number(word, rest)?),
         "hang" => Step::Hang,
-        "chatter" => Step::Chatter(number(word, rest)?),
+        "chatter" => {
+            let (pause, line) = rest.split_once(' ').unwrap_or((rest, "still here"));
+            Step::Chatter(number(word, pause)?, with_line_end(unescape(line)?))
+        }
         "spin" => Step::Spin,
         "ignore-term" => Step::IgnoreTerm,
         "on-term" => Step::OnTerm(nested(rest).map(step).collect::<Result<_, _>>()?),

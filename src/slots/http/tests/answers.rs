@@ -1,5 +1,9 @@
 //! Streams, whole and cut.
 
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use rstest::rstest;
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -83,6 +87,39 @@ async fn text_is_handed_on_as_it_comes_and_a_cut_character_waits_for_its_rest() 
     };
     let (end, ()) = tokio::join!(question.ask_into(&mut out), serve);
     assert_eq!((out.text(), end.unwrap().stop), ("é!", Some(StopReason::Done)));
+}
+
+#[tokio::test]
+async fn a_compressed_stream_is_handed_on_as_it_comes() {
+    let server = Server::start().await;
+    let question = Question::to(server.base_url());
+    let (sender, mut news) = mpsc::unbounded_channel();
+    let mut out = Recorder { news: Some(sender), ..Recorder::default() };
+    let serve = async {
+        let mut call = server.call().await;
+        assert!(call.head.contains("accept-encoding: identity\r\n"), "{}", call.head);
+        call.send("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\nconnection: close\r\n\r\n").await;
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+        gzip.write_all(content("half ").as_bytes()).unwrap();
+        gzip.flush().unwrap();
+        call.send(std::mem::take(gzip.get_mut())).await;
+        while soon(news.recv()).await.unwrap() != "text" {}
+        // Only now does the rest exist.
+        gzip.write_all((content("done") + &finish("stop")).as_bytes()).unwrap();
+        call.send(gzip.finish().unwrap()).await;
+        call.close().await;
+    };
+    let (end, ()) = tokio::join!(question.ask_into(&mut out), serve);
+    assert_eq!((out.text(), end.unwrap().stop), ("half done", Some(StopReason::Done)));
+}
+
+#[tokio::test]
+async fn a_compression_that_nobody_can_read_is_named() {
+    let (out, end) = one_answer(|call: Call| call.respond(200, "content-encoding: br\r\n", "\u{1}\u{2}")).await;
+    assert_eq!((out.text(), reason(&end)), ("", Some(Reason::BadOutput)));
+    assert!(detail(&end).contains("`br`"), "{}", detail(&end));
+    let (_, end) = one_answer(|call: Call| call.respond(401, "content-encoding: br\r\n", "\u{1}\u{2}")).await;
+    assert_eq!((reason(&end), detail(&end)), (Some(Reason::Auth), "HTTP 401: Unauthorized"));
 }
 
 #[tokio::test]
@@ -217,5 +254,5 @@ async fn a_prompt_that_the_server_cut_is_no_answer_to_it() {
     let mut question = Question::to(server.base_url());
     question.settings.system = Some("word ".repeat(5000));
     let (out, end, _) = scripted(&mut question, &server, vec![Box::new(|call: Call| call.stream(HELLO))]).await;
-    assert_eq!((out.text(), reason(&end)), ("Grüße 日本\n", Some(Reason::PromptNotRead)));
+    assert_eq!((out.text(), reason(&end)), ("Grüße 日本\n", Some(Reason::ContextTooLong)));
 }

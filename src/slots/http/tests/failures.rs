@@ -125,6 +125,27 @@ async fn a_wait_that_is_too_long_fails_at_once_and_names_its_end() {
     }
 }
 
+#[tokio::test]
+async fn a_spent_quota_fails_at_once_with_its_reset_and_a_limit_waits_for_its_own() {
+    let quota = r#"{"error":{"code":429,"message":"You exceeded your current quota","status":"RESOURCE_EXHAUSTED",
+        "details":[{"violations":[{"quotaId":"GenerateRequestsPerDayPerProject"}]},{"retryDelay":"3600s"}]}}"#;
+    let (out, end) = one_answer(move |call: Call| call.respond(429, "", quota)).await;
+    assert_eq!((reason(&end), retries(&out)), (Some(Reason::QuotaExhausted), 0));
+    assert!(detail(&end).contains("; the quota resets in 3600 s, at 20"), "{}", detail(&end));
+
+    let server = Server::start().await;
+    let question = Question::to(server.base_url());
+    let serve = async {
+        let limits = "x-ratelimit-remaining-requests: 0\r\nx-ratelimit-reset-requests: 20ms\r\n\
+                      x-ratelimit-reset-tokens: 6m0s\r\nx-ratelimit-remaining-tokens: 9\r\n";
+        server.call().await.respond(429, limits, "slow down").await;
+        server.call().await.stream(HELLO).await;
+    };
+    let ((out, end), ()) = tokio::join!(question.ask(), serve);
+    let retry = Activity::Retry { attempt: 1, of: 2, in_seconds: 1, why: "HTTP 429".to_owned() };
+    assert_eq!((reason(&end), &out.activities[1]), (None, &retry));
+}
+
 #[rstest]
 #[case::whole(r#"{"error":{"message":"no","type":"x","code":400}}"#, Reason::ApiError)]
 #[case::text(r#"{"error":"Incorrect API key"}"#, Reason::Auth)]
@@ -155,8 +176,8 @@ async fn a_passing_error_inside_a_200_is_tried_again_while_nothing_of_the_answer
 #[rstest]
 #[case::a_web_page("<html><title>Sign in</title></html>", "a web page: Sign in")]
 #[case::other_text("upstream is down", "upstream is down")]
-#[case::half_json("{\"choices\":[", "not a chat completion")]
-#[case::an_event_that_is_no_json("data: hello\n\n", "not a chat completion")]
+#[case::half_json("{\"choices\":[", "not an answer of the declared wire")]
+#[case::an_event_that_is_no_json("data: hello\n\n", "not an answer of the declared wire")]
 #[tokio::test]
 async fn a_200_that_is_no_answer_is_bad_output(#[case] body: &'static str, #[case] expected: &str) {
     let (out, end) = one_answer(move |call: Call| call.respond(200, "", body)).await;
@@ -220,7 +241,7 @@ async fn refused_settings_are_left_out_one_by_one_and_named() {
     };
     let ((out, end), ()) = tokio::join!(question.ask(), serve);
     assert_eq!((out.text(), reason(&end)), ("Grüße 日本\n", None));
-    assert_eq!(end.dropped_settings, ["temperature", "response_format", "stream_options"]);
+    assert_eq!(end.dropped_settings, ["temperature", "json_schema", "stream_options"]);
 }
 
 #[tokio::test]

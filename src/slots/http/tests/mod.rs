@@ -3,3 +3,4 @@
 mod answers;
 mod failures;
 mod question;
+mod wires;

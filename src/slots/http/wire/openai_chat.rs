@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue, InvalidHeaderValue};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value, json};
 
-use super::{Adapter, Decoder, Malformed, Piece};
+use super::adapter::object;
+use super::{Adapter, Decoder, Malformed, Optional, Piece};
 use crate::session::slot::{StopReason, Usage};
 use crate::slots::http::Request;
 use crate::slots::http::failure::{Stated, readable};
@@ -19,12 +19,6 @@ pub(super) struct OpenaiChat;
 impl Adapter for OpenaiChat {
     fn path(&self, _model: &str) -> String {
         "chat/completions".to_owned()
-    }
-
-    fn key_header(&self, key: &str) -> Result<(HeaderName, HeaderValue), InvalidHeaderValue> {
-        let mut value = HeaderValue::try_from(format!("Bearer {key}"))?;
-        value.set_sensitive(true);
-        Ok((AUTHORIZATION, value))
     }
 
     fn body(&self, request: &Request<'_>) -> Map<String, Value> {
@@ -50,24 +44,28 @@ impl Adapter for OpenaiChat {
             ("reasoning_effort", settings.reasoning_effort.clone().map(Value::from)),
             ("response_format", schema),
         ];
-        fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+        object(fields)
     }
 
-    fn optional_fields(&self) -> &'static [(&'static str, &'static [&'static str])] {
-        &[
-            ("temperature", &[]),
-            ("top_p", &[]),
-            ("seed", &[]),
-            ("max_tokens", &[]),
-            ("max_completion_tokens", &[]),
-            ("reasoning_effort", &["reasoning effort"]),
-            ("stream_options", &["include_usage"]),
-            ("response_format", &["json_schema", "json schema", "structured output", "structured outputs", "grammar"]),
-        ]
+    fn optional(&self) -> &'static [Optional] {
+        const SCHEMA: &[&str] = &["json_schema", "json schema", "structured output", "structured outputs", "grammar"];
+        const {
+            &[
+                Optional::top(&[&["temperature"]]),
+                Optional::top(&[&["top_p"]]),
+                Optional::top(&[&["seed"]]),
+                Optional::top(&[&["max_tokens"]]),
+                Optional::top(&[&["max_completion_tokens"]]),
+                Optional { words: &["reasoning effort"], ..Optional::top(&[&["reasoning_effort"]]) },
+                Optional { words: &["include_usage"], ..Optional::top(&[&["stream_options"]]) },
+                Optional { name: "json_schema", paths: &[&["response_format"]], words: SCHEMA },
+            ]
+        }
     }
 
-    fn renamed(&self, field: &str, refusal: &Stated) -> Option<&'static str> {
-        (field == "max_tokens" && refusal.message.contains("max_completion_tokens")).then_some("max_completion_tokens")
+    fn instead(&self, name: &str, value: &Value, refusal: &Stated) -> Option<(&'static [&'static str], Value)> {
+        let newer = name == "max_tokens" && refusal.message.contains("max_completion_tokens");
+        newer.then(|| (&["max_completion_tokens"][..], value.clone()))
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
@@ -256,7 +254,7 @@ fn read(json: &[u8], pieces: &mut Vec<Piece>) -> Result<(), Malformed> {
                 pieces.push(Piece::Error(stated));
                 return Ok(());
             }
-            None => return Err(Malformed(format!("not a chat completion: {error}: {}", readable(json)))),
+            None => return Err(Malformed::of(&error, json)),
         },
     };
     let groq_error = chunk.x_groq.as_ref().and_then(|part| part.error.clone());
@@ -334,11 +332,9 @@ fn stop(finish: &str) -> Piece {
         }
         "length" | "max_tokens" | "model_length" | "max_length" => Piece::Stop(StopReason::Length),
         "content_filter" | "safety" | "refusal" | "sensitive" => Piece::Stop(StopReason::Refused),
-        "tool_calls" | "function_call" => Piece::Broken(Stated::plain(
-            "the model called a tool although none was offered, and did not finish its answer",
-        )),
-        // `error`, `insufficient_system_resource` and whatever comes next: an answer that nobody calls done is not.
-        other => Piece::Broken(Stated::plain(format!("the model stopped with `{other}` before its answer was done"))),
+        "tool_calls" | "function_call" => Piece::tool_call(),
+        // `error`, `insufficient_system_resource` and whatever comes next.
+        other => Piece::unknown_stop(other),
     }
 }
 

@@ -1,9 +1,11 @@
-//! Server-sent events (WHATWG HTML, 9.2.6) out of bytes in any chunking.
+//! Events out of bytes in any chunking: server-sent events (WHATWG HTML, 9.2.6), or one JSON value per line.
 //!
-//! Lines end in CR, LF or CRLF; a byte-order mark at the start, comments and unknown fields are skipped; several
-//! `data` lines are joined by LF. Text is looked at only once a line is whole, so a character that is cut by a chunk
-//! is never seen in halves. An event that the stream ends in the middle of is given out too, marked as such: many
-//! servers leave out the last blank line.
+//! Both are cut into lines by the same code. Lines end in CR, LF or CRLF; a byte-order mark at the start is skipped.
+//! Text is looked at only once a line is whole, so a character that is cut by a chunk is never seen in halves.
+//!
+//! Of server-sent events comments and unknown fields are skipped, and several `data` lines are joined by LF. An event
+//! that the stream ends in the middle of is given out too: many servers leave out the last blank line. Of JSON lines
+//! every one that is not blank is an event.
 
 /// The most bytes one event may have: no real one comes near, and memory stays bounded.
 pub(super) const LARGEST_EVENT: usize = 64 << 20;
@@ -15,8 +17,17 @@ pub(super) struct Event<'a> {
     pub(super) name: &'a str,
     /// Its data.
     pub(super) data: &'a [u8],
-    /// Whether its closing blank line came.
+    /// Whether its end came: the blank line, or of JSON lines the line's end.
     pub(super) closed: bool,
+}
+
+/// How events are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Framing {
+    /// Server-sent events.
+    ServerSent,
+    /// One JSON value per line.
+    JsonLines,
 }
 
 /// A line or event is larger than [`LARGEST_EVENT`].
@@ -27,6 +38,7 @@ pub(super) struct TooLarge;
 /// Cuts a stream of bytes into events.
 #[derive(Debug)]
 pub(super) struct Reader {
+    framing: Framing,
     /// The beginning of a line whose end has not come.
     partial: Vec<u8>,
     data: Vec<u8>,
@@ -39,12 +51,13 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new() -> Self {
-        Self::with_limit(LARGEST_EVENT)
+    pub(super) fn new(framing: Framing) -> Self {
+        Self::with_limit(framing, LARGEST_EVENT)
     }
 
-    fn with_limit(largest: usize) -> Self {
+    fn with_limit(framing: Framing, largest: usize) -> Self {
         Self {
+            framing,
             partial: Vec::new(),
             data: Vec::new(),
             has_data: false,
@@ -72,12 +85,13 @@ impl Reader {
                 _ => rest,
             };
             if self.partial.is_empty() {
-                self.line(head, &mut each)?;
+                self.room(head.len())?;
+                self.line(head, true, &mut each)?;
             } else {
                 self.room(self.partial.len() + head.len())?;
                 let mut whole = std::mem::take(&mut self.partial);
                 whole.extend_from_slice(head);
-                self.line(&whole, &mut each)?;
+                self.line(&whole, true, &mut each)?;
                 // Kept for its capacity only.
                 whole.clear();
                 self.partial = whole;
@@ -92,19 +106,35 @@ impl Reader {
     pub(super) fn finish(mut self, mut each: impl FnMut(Event<'_>)) -> Result<(), TooLarge> {
         let last = std::mem::take(&mut self.partial);
         if !last.is_empty() {
-            self.line(&last, &mut each)?;
+            self.line(&last, false, &mut each)?;
         }
         self.dispatch(false, &mut each);
         Ok(())
+    }
+
+    /// Whether a part of an event came whose rest did not.
+    pub(super) fn is_within_event(&self) -> bool {
+        match self.framing {
+            Framing::ServerSent => self.has_data || self.partial.starts_with(b"data"),
+            Framing::JsonLines => !self.partial.trim_ascii().is_empty(),
+        }
     }
 
     fn room(&self, bytes: usize) -> Result<(), TooLarge> {
         if bytes + self.data.len() > self.largest { Err(TooLarge) } else { Ok(()) }
     }
 
-    fn line(&mut self, mut line: &[u8], each: &mut impl FnMut(Event<'_>)) -> Result<(), TooLarge> {
+    /// A line without its end; `closed` says whether the end came.
+    fn line(&mut self, mut line: &[u8], closed: bool, each: &mut impl FnMut(Event<'_>)) -> Result<(), TooLarge> {
         if std::mem::take(&mut self.first_line) {
             line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        }
+        if self.framing == Framing::JsonLines {
+            let data = line.trim_ascii();
+            if !data.is_empty() {
+                each(Event { name: "", data, closed });
+            }
+            return Ok(());
         }
         if line.is_empty() {
             self.dispatch(true, each);
@@ -145,10 +175,14 @@ mod tests {
     use super::*;
 
     fn read(chunks: &[&[u8]]) -> Vec<(String, String, bool)> {
+        read_framed(Framing::ServerSent, chunks)
+    }
+
+    fn read_framed(framing: Framing, chunks: &[&[u8]]) -> Vec<(String, String, bool)> {
         let mut events = Vec::new();
         let mut keep =
             |e: Event<'_>| events.push((e.name.to_owned(), String::from_utf8(e.data.to_vec()).unwrap(), e.closed));
-        let mut reader = Reader::new();
+        let mut reader = Reader::new(framing);
         for chunk in chunks {
             reader.push(chunk, &mut keep).unwrap();
         }
@@ -191,10 +225,25 @@ mod tests {
 
     #[test]
     fn a_line_or_event_over_the_limit_is_refused() {
-        let mut reader = Reader::with_limit(8);
+        let mut reader = Reader::with_limit(Framing::ServerSent, 8);
         assert_eq!(reader.push(b"data: 123", |_| {}), Err(TooLarge));
-        let mut reader = Reader::with_limit(14);
+        let mut reader = Reader::with_limit(Framing::ServerSent, 14);
         assert_eq!(reader.push(b"data: 1234567\ndata: 1234567\ndata: 12", |_| {}), Err(TooLarge));
+    }
+
+    #[test]
+    fn every_line_of_json_is_an_event_and_blank_ones_are_none() {
+        let text = "\u{feff}{\"a\":1}\r\n\n  \n {\"b\":2}\r{\"c\":";
+        let whole = read_framed(Framing::JsonLines, &[text.as_bytes()]);
+        assert_eq!(whole[..2], [event("", "{\"a\":1}"), event("", "{\"b\":2}")]);
+        assert_eq!(whole[2..], [(String::new(), "{\"c\":".to_owned(), false)]);
+        for size in 1..text.len() {
+            let chunks: Vec<&[u8]> = text.as_bytes().chunks(size).collect();
+            assert_eq!(read_framed(Framing::JsonLines, &chunks), whole, "chunks of {size}");
+        }
+        for bytes in [&b"{\"a\": 12}"[..], b"{\"a\": 12}\n"] {
+            assert_eq!(Reader::with_limit(Framing::JsonLines, 8).push(bytes, |_| {}), Err(TooLarge));
+        }
     }
 
     proptest! {
