@@ -110,12 +110,13 @@ impl Surroundings {
                     set(&mut plan.env, "HOME", &home);
                 }
             }
-            shown.push(Shown { path: own.to_owned(), access: Access::Write });
         } else {
             enclosure.places = self.places(own, plan)?;
             enclosure.kept = self.kept(&enclosure.places, plan);
-            shown.push(Shown { path: private.program().to_owned(), access: Access::Write });
         }
+        // All of it, though the program's own files would do: codex looks for every path to its temporary folder, by the
+        // table of mounts, and its sandbox fails over one that is not there.
+        shown.push(Shown { path: own.to_owned(), access: Access::Write });
         hidden.extend(own.parent().map(Path::to_owned));
         enclosure.hidden = outermost(hidden);
         enclosure.shown = shown;
