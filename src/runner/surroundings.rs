@@ -158,9 +158,10 @@ impl Surroundings {
         told.extend(plan.env.iter().map(|(_, value)| value.clone()));
         told.extend([self.current.clone().into_os_string()]);
         told.extend(self.home.clone().map(PathBuf::into_os_string));
-        // A program may be a link to where it really lies.
-        let program = plan.argv.first().and_then(|program| Path::new(program).canonicalize().ok());
-        told.extend(program.map(PathBuf::into_os_string));
+        // A program, or a folder of programs, may be a link to where it really lies.
+        let paths: Vec<PathBuf> =
+            told.iter().flat_map(std::env::split_paths).filter(|path| path.is_absolute()).collect();
+        told.extend(paths.iter().filter_map(|path| Some(path.canonicalize().ok()?.into_os_string())));
         let temporary = places.iter().filter(|place| place.absent == Absent::Skip);
         let mut kept: Vec<PathBuf> = temporary.flat_map(|place| entries_named(&place.usual, &told)).collect();
         // Where an entry is a link, what it leads to.

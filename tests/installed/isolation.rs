@@ -47,11 +47,12 @@ fn answers(scenario: &str, isolation: &str, user: User) -> [(&'static str, Strin
     assert_eq!(status.code(), Some(0), "{}", team.stderr());
     let found = PROGRAMS.map(|program| (program, text(program)));
     assert_no_transcripts(&session, &env.home());
+    assert_no_transcripts(&session, &env.path(&format!("codex-{scenario}")));
     drop(provider);
     found
 }
 
-/// Nothing that shows a prompt is left in HOME.
+/// Nothing that shows a prompt is left in HOME, or where a program keeps its own files.
 #[track_caller]
 fn assert_no_transcripts(session: &Session, home: &std::path::Path) {
     let isolation = session.text("events.jsonl");
