@@ -2,9 +2,11 @@
 //!
 //! Parsing is strict: an id that does not have its exact form is refused, never repaired.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize, Serializer};
 use sha2::{Digest, Sha256};
@@ -87,6 +89,20 @@ impl FromStr for SlotId {
 
 string_serde!(SlotId);
 
+impl JsonSchema for SlotId {
+    fn schema_name() -> Cow<'static, str> {
+        "SlotId".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "The anonymous id of a slot or a judge: its number within the panel, from 01.",
+            "type": "string",
+            "pattern": "^[0-9]{2,5}$",
+        })
+    }
+}
+
 /// A SHA-256 (FIPS 180-4) of bytes on disk, written as 64 lower-case hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Sha256Hash([u8; 32]);
@@ -136,6 +152,38 @@ impl FromStr for Sha256Hash {
 
 string_serde!(Sha256Hash);
 
+impl JsonSchema for Sha256Hash {
+    fn schema_name() -> Cow<'static, str> {
+        "Sha256".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A SHA-256 (FIPS 180-4), in lower-case hexadecimal digits.",
+            "type": "string",
+            "pattern": "^[0-9a-f]{64}$",
+        })
+    }
+}
+
+/// How a time is written in our files; stands for it where a schema is made.
+#[derive(Debug)]
+pub struct DateTime;
+
+impl JsonSchema for DateTime {
+    fn schema_name() -> Cow<'static, str> {
+        "DateTime".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "format": "date-time"})
+    }
+}
+
 /// The version of one of our file formats. Reading a newer one is refused by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -144,6 +192,19 @@ pub struct FormatVersion(pub u32);
 impl FormatVersion {
     /// The version that this program writes, of every format.
     pub const CURRENT: Self = Self(1);
+}
+
+impl JsonSchema for FormatVersion {
+    fn schema_name() -> Cow<'static, str> {
+        "FormatVersion".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "The version of the format. Another number is another format, with a schema of its own.",
+            "const": Self::CURRENT.0,
+        })
+    }
 }
 
 /// How many characters of a slug are kept.

@@ -11,7 +11,7 @@
 //! | 3 | [`runner`] | N slots at once: dispatcher, executor, limits, signals, processes |
 //! | 4 | [`judging`] | assignment, prompts, ballots |
 //! | 5 | [`verdict`] | tally, statistics, rendering |
-//! | 6 | [`engine`] [`report`] | run, judge, verdict and close put together; what is shown while they go on |
+//! | 6 | [`engine`] [`report`] | run, judge, verdict and close put together; what is shown while they go on, here or from another terminal, and the schemas of what is written |
 //! | 8 | [`cli`] | the command line: one file per command |
 //!
 //! # Who writes which file of a session

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod agent;
@@ -12,7 +13,7 @@ mod vendor_key;
 pub use agent::{AgentKind, Setting};
 
 /// One member of a panel, with everything needed to ask it. No secret is in it: keys are named by their variable.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResolvedModel {
     /// The name as the user wrote it.
@@ -26,7 +27,7 @@ pub struct ResolvedModel {
 }
 
 /// Driver, program or provider, and model id; for `[models.x] command` the alias.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct ModelIdentity(pub String);
 
@@ -37,7 +38,7 @@ impl fmt::Display for ModelIdentity {
 }
 
 /// How a model is reached.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", tag = "driver")]
 pub enum Target {
     /// A program that reads the prompt and prints an answer.
@@ -81,7 +82,7 @@ pub enum Target {
 }
 
 /// How a prompt reaches a program. Never on its command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PromptVia {
     /// Standard input is the prompt file, at its end after the last byte.
@@ -92,7 +93,7 @@ pub enum PromptVia {
 }
 
 /// What a program prints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OutputFormat {
     /// The answer itself, byte for byte.
@@ -127,7 +128,7 @@ impl OutputFormat {
 }
 
 /// The wire format of a model API.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wire {
     /// OpenAI's chat completions, which many servers speak.
@@ -143,7 +144,7 @@ pub enum Wire {
 }
 
 /// An endpoint that speaks one wire format.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Provider {
     /// The name used before the `@`.
@@ -165,7 +166,7 @@ pub struct Provider {
 }
 
 /// How a model is asked.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ModelSettings {
     /// Environment for a program: values as written, `${VAR}` taken from the environment when it starts.

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::config::{FileSettings, Limit, SelfVote};
+use crate::report::Format;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -73,7 +74,7 @@ pub enum Command {
     /// Ask, then vote: `run` and `judge` in one
     RunAndJudge(RunAndJudgeArgs),
     /// Show how far a session is
-    Status(SessionArgs),
+    Status(StatusArgs),
     /// List sessions, the newest first
     List(ListArgs),
     /// Show a session's answers and verdict
@@ -90,6 +91,8 @@ pub enum Command {
     Init(InitArgs),
     /// See the whole thing work with a small local model
     Demo(DemoArgs),
+    /// Print the JSON Schema of what `team` writes
+    Schema(SchemaArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
 }
@@ -224,6 +227,22 @@ pub struct SessionArgs {
     pub session: String,
 }
 
+/// `team status`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  team status latest
+  team status --watch                    follow a run in another terminal; Ctrl-C leaves it alone
+  team status --watch --json | jq .      its events as they come, after those that were")]
+pub struct StatusArgs {
+    /// Which one.
+    #[command(flatten)]
+    pub session: SessionArgs,
+    /// Show what happens until the session ends
+    #[arg(short, long)]
+    pub watch: bool,
+}
+
 /// `team list`.
 #[derive(Debug, Clone, Args)]
 pub struct ListArgs {
@@ -296,11 +315,33 @@ pub struct DemoArgs {
     pub words: Vec<String>,
 }
 
+/// `team schema`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  team schema                     the names, and what each is the schema of
+  team schema events > events.schema.json")]
+pub struct SchemaArgs {
+    /// Of what [default: list the names]
+    #[arg(value_name = "FORMAT", value_enum)]
+    pub format: Option<Format>,
+}
+
 /// `team completions`.
 #[derive(Debug, Clone, Args)]
 pub struct CompletionsArgs {
     /// The shell
     pub shell: clap_complete::Shell,
+}
+
+impl ValueEnum for Format {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.as_str()))
+    }
 }
 
 impl ValueEnum for SelfVote {

@@ -6,6 +6,7 @@ use super::args::GlobalArgs;
 use super::printer::Printer;
 use crate::config::{Config, Environment, FileSettings};
 use crate::error::Error;
+use crate::report::Aside;
 
 /// Where a command runs, and where it prints.
 #[derive(Debug)]
@@ -18,13 +19,16 @@ pub struct Context {
     pub global: GlobalArgs,
     /// Where to print.
     pub printer: Printer,
+    /// Where warnings of the parts below go.
+    pub aside: Aside,
 }
 
 impl Context {
     /// The process's own directory, environment and streams.
-    pub fn of_this_process(global: GlobalArgs) -> Result<Self, Error> {
+    pub fn of_this_process(global: GlobalArgs, aside: Aside) -> Result<Self, Error> {
         let cwd = std::env::current_dir().map_err(|error| Error::io("cannot find the current directory", error))?;
-        Ok(Self { cwd, environment: Environment::of_this_process(), printer: Printer::new(&global), global })
+        let printer = Printer::new(&global);
+        Ok(Self { cwd, environment: Environment::of_this_process(), printer, aside, global })
     }
 
     /// Loads the configuration with `flags` as its highest layer (begin with [`GlobalArgs::settings`]), and says what

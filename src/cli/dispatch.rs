@@ -4,8 +4,11 @@ use clap::Parser;
 
 use super::args::{Cli, Command};
 use super::context::Context;
-use super::{completions, config, deep, demo, doctor, init, judge, looks, models, run, sessions, show, warnings};
+use super::{
+    completions, config, deep, demo, doctor, init, judge, looks, models, run, schema, sessions, show, warnings, watch,
+};
 use crate::error::{Error, ExitCode};
+use crate::report::Aside;
 
 /// Runs the program; the result is its exit code.
 #[must_use]
@@ -18,10 +21,11 @@ pub fn main() -> std::process::ExitCode {
             return std::process::ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
+    let aside = Aside::default();
     if !cli.global.quiet {
-        warnings::show();
+        warnings::show(aside.clone());
     }
-    let context = match Context::of_this_process(cli.global) {
+    let context = match Context::of_this_process(cli.global, aside) {
         Ok(context) => context,
         Err(error) => {
             super::Printer::new(&super::args::GlobalArgs::default()).error(&error);
@@ -40,6 +44,7 @@ pub fn main() -> std::process::ExitCode {
 fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Error> {
     match command {
         Command::Config => config::config(context),
+        Command::Schema(args) => schema::schema(&args, context),
         Command::Completions(args) => completions::completions(context, &args),
         Command::Models => runtime()?.block_on(models::models(context, Some(&|| looks::local(context)))),
         Command::Init(args) => runtime()?.block_on(init::init(context, &args, Some(&|| looks::local(context)))),
@@ -55,6 +60,7 @@ fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Error> {
         Command::RunAndJudge(args) => work()?.block_on(run::run_and_judge(&args, context)),
         Command::Judge(args) => work()?.block_on(judge::judge(&args, context)),
         Command::Demo(args) => work()?.block_on(demo::demo(&args, context)),
+        Command::Status(args) if args.watch => runtime()?.block_on(watch::watch(&args, context)),
         Command::Status(args) => sessions::status(&args, context),
         Command::List(args) => sessions::list(&args, context),
         Command::Cancel(args) => sessions::cancel(&args, context),

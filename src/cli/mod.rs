@@ -17,9 +17,11 @@ mod models;
 mod panel;
 mod printer;
 mod run;
+mod schema;
 mod sessions;
 mod show;
 mod warnings;
+mod watch;
 
 pub use context::Context;
 pub use dispatch::main;

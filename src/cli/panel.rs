@@ -4,6 +4,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::args::{JudgingArgs, LimitArgs};
 use super::context::Context;
@@ -14,7 +15,7 @@ use crate::engine::{self, Decision, Folders, JudgeRequest, Outcome, Services, lo
 use crate::error::{Error, Result};
 use crate::isolation::{Level, OVERRIDE_VARIABLE, Preference, probe};
 use crate::prompts::Prompts;
-use crate::report::{Both, JsonLines, LiveLines, PlainLines, Silent, Written};
+use crate::report::{Both, JsonLines, LiveLines, PlainLines, Silent, Starts, Written};
 use crate::runner::{Checks, Control, Limits, Observer};
 use crate::slots::local::Progress;
 
@@ -110,14 +111,23 @@ const fn kept(level: Level) -> &'static str {
     }
 }
 
+/// Starts show as live lines; who asks for more has them told too.
+pub(super) const fn starts(verbosity: Verbosity) -> Starts {
+    match verbosity {
+        Verbosity::Verbose => Starts::Told,
+        Verbosity::Quiet | Verbosity::Normal => Starts::Silent,
+    }
+}
+
 /// Who watches: live lines on a terminal, plain lines elsewhere, events on standard output with `--json`.
 fn observer(context: &Context) -> (Box<dyn Observer>, Option<Written>) {
     let printer = &context.printer;
-    let verbose = printer.verbosity() == Verbosity::Verbose;
-    let people: Box<dyn Observer> = match (printer.verbosity(), printer.is_interactive()) {
+    let people: Box<dyn Observer> = match (printer.verbosity(), printer.live_messages()) {
         (Verbosity::Quiet, _) => Box::new(Silent),
-        (_, true) => Box::new(LiveLines::new(verbose)),
-        (_, false) => Box::new(PlainLines::new(std::io::stderr(), verbose)),
+        (verbosity, Some(ink)) => {
+            Box::new(LiveLines::new(std::io::stderr(), ink, starts(verbosity), context.aside.clone()))
+        }
+        (_, None) => Box::new(PlainLines::new(std::io::stderr(), Instant::now())),
     };
     if !context.global.json {
         return (people, None);

@@ -6,11 +6,13 @@
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
+use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 
 use super::args::GlobalArgs;
 use crate::error::Error;
+use crate::report::Ink;
 pub use crate::report::without_controls;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -33,6 +35,7 @@ pub struct Printer {
     verbosity: Verbosity,
     data_to_terminal: bool,
     messages_to_terminal: bool,
+    live: [Option<Ink>; 2],
     data: Mutex<Option<Box<dyn Write + Send>>>,
     messages: Mutex<Box<dyn Write + Send>>,
 }
@@ -58,6 +61,7 @@ impl Printer {
             verbosity,
             data_to_terminal: io::stdout().is_terminal(),
             messages_to_terminal: io::stderr().is_terminal(),
+            live: [live_ink(&io::stdout(), choice), live_ink(&io::stderr(), choice)],
             // Data is passed through as it is: what is not ours to style is not ours to strip.
             data: Mutex::new(Some(Box::new(io::stdout()))),
             messages: Mutex::new(Box::new(AutoStream::new(io::stderr(), choice))),
@@ -77,6 +81,7 @@ impl Printer {
             verbosity,
             data_to_terminal,
             messages_to_terminal: false,
+            live: [None; 2],
             data: Mutex::new(Some(data)),
             messages: Mutex::new(Box::new(messages)),
         }
@@ -92,6 +97,18 @@ impl Printer {
     #[must_use]
     pub const fn is_interactive(&self) -> bool {
         self.messages_to_terminal
+    }
+
+    /// How to draw on the terminal that data goes to; `None` where nothing can be drawn over.
+    #[must_use]
+    pub const fn live_data(&self) -> Option<Ink> {
+        self.live[0]
+    }
+
+    /// The same for messages.
+    #[must_use]
+    pub const fn live_messages(&self) -> Option<Ink> {
+        self.live[1]
     }
 
     /// One line of data.
@@ -168,6 +185,16 @@ impl Printer {
         // Nobody is left to tell that nobody can be told.
         writeln!(stream, "{text}").and_then(|()| stream.flush()).ok();
     }
+}
+
+/// Whether `stream` is a terminal on which lines can be drawn over, and with colours or without.
+fn live_ink(stream: &impl RawStream, choice: ColorChoice) -> Option<Ink> {
+    let dumb = std::env::var_os("TERM").is_some_and(|name| name == "dumb");
+    if dumb || !anstream::stream::IsTerminal::is_terminal(stream) {
+        return None;
+    }
+    let choice = if choice == ColorChoice::Auto { AutoStream::choice(stream) } else { choice };
+    Some(if choice == ColorChoice::Never { Ink::Black } else { Ink::Coloured })
 }
 
 #[cfg(test)]

@@ -3,13 +3,12 @@
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use serde_json::json;
 
-use super::args::{CancelArgs, ListArgs, SessionArgs};
+use super::args::{CancelArgs, ListArgs, SessionArgs, StatusArgs};
 use super::context::Context;
 use crate::error::{Error, ExitCode, Result};
 use crate::ids::{IdError, SlotId};
-use crate::report::{list_text, status_text};
+use crate::report::{ListEntry, StatusReport, list_text, status_text};
 use crate::session::requests::{self, Request};
 use crate::session::slot::SlotState;
 use crate::session::{Catalogue, Layout, Round, SessionError, View};
@@ -37,15 +36,15 @@ pub(super) fn slot_named(text: Option<&str>) -> Result<Option<SlotId>> {
 }
 
 /// Shows how far a session is.
-pub(super) fn status(args: &SessionArgs, context: &Context) -> Result<ExitCode> {
-    let view = View::read(find(args, context)?)?;
+pub(super) fn status(args: &StatusArgs, context: &Context) -> Result<ExitCode> {
+    show_status(find(&args.session, context)?, context)
+}
+
+/// Prints the table, or the object, of a session as it stands.
+pub(super) fn show_status(layout: Layout, context: &Context) -> Result<ExitCode> {
+    let view = View::read(layout)?;
     if context.global.json {
-        context.printer.json(&json!({
-            "path": view.layout.root(),
-            "owner": view.owner,
-            "status": view.status,
-            "round": view.round.as_ref().map(|(round, status)| json!({"folder": round.folder(), "status": status})),
-        }))?;
+        context.printer.json(&StatusReport::from(view))?;
     } else {
         context.printer.document(&status_text(&view, Timestamp::now()))?;
     }
@@ -67,11 +66,7 @@ pub(super) fn list(args: &ListArgs, context: &Context) -> Result<ExitCode> {
     });
     let views: Vec<_> = views.collect();
     if context.global.json {
-        let rows: Vec<_> = views
-            .iter()
-            .rev()
-            .map(|(meta, status)| json!({"session": meta.session_id, "type": meta.kind, "target": meta.target, "startedAt": meta.started_at, "state": status.state}))
-            .collect();
+        let rows: Vec<_> = views.iter().rev().map(|(meta, status)| ListEntry::new(meta, status)).collect();
         context.printer.json(&rows)?;
     } else if views.is_empty() {
         context.printer.note(format!("no sessions in `{}`", base.display()));

@@ -4,14 +4,13 @@ use std::fmt::Write;
 
 use fs_err as fs;
 use jiff::Timestamp;
-use serde_json::json;
 
 use super::args::ShowArgs;
 use super::context::Context;
 use super::sessions::{find, slot_named};
 use crate::error::{ExitCode, Result};
 use crate::ids::SlotId;
-use crate::report::status_text;
+use crate::report::{SessionReport, status_text};
 use crate::secrets::{Naming, Placeholder, reveal};
 use crate::session::slot::SlotState;
 use crate::session::{Event, Layout, Manifest, Session, SessionError, View};
@@ -98,16 +97,6 @@ fn slot_text(view: &View, slot: SlotId) -> Result<String> {
 fn show_json(view: &View, names: Option<&Manifest>, context: &Context) -> Result<ExitCode> {
     let verdict: Option<serde_json::Value> =
         fs::read(view.layout.verdict_json()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let models = names.map(|manifest| {
-        let names = manifest.models.iter().map(|(slot, member)| (slot.to_string(), json!(member.model)));
-        names.collect::<serde_json::Map<_, _>>()
-    });
-    context.printer.json(&json!({
-        "path": view.layout.root(),
-        "meta": view.meta,
-        "status": view.status,
-        "verdict": verdict,
-        "models": models,
-    }))?;
+    context.printer.json(&SessionReport::new(view, verdict, names))?;
     Ok(ExitCode::DONE)
 }

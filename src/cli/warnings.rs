@@ -1,7 +1,6 @@
 //! What the parts below warn about, on standard error like every other message.
 
 use std::fmt;
-use std::io;
 
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::filter::Targets;
@@ -11,10 +10,12 @@ use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// Shows the warnings of this crate from now on; what its dependencies note is not for people.
-pub(super) fn show() {
+use crate::report::Aside;
+
+/// Writes the warnings of this crate to `aside` from now on; what its dependencies note is not for people.
+pub(super) fn show(aside: Aside) {
     let ours = Targets::new().with_target("team", Level::WARN);
-    let lines = layer().event_format(Plain).with_ansi(false).with_writer(io::stderr);
+    let lines = layer().event_format(Plain).with_ansi(false).with_writer(move || aside.clone());
     // A test may have set one up before.
     tracing_subscriber::registry().with(lines.with_filter(ours)).try_init().ok();
 }

@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Limit, OutputFormat, PromptVia, Wire};
@@ -118,8 +119,8 @@ pub struct ProviderEntry {
     pub json_schema: Option<bool>,
 }
 
-/// Which answers are kept from their own author's eyes (DESIGN 6).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+/// Which answers are kept from their own author's eyes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SelfVote {
     /// A judge does not see answers of its own identity.

@@ -1,9 +1,11 @@
 //! Names and fences that cannot be guessed.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use rand::{CryptoRng, RngExt};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -102,6 +104,17 @@ macro_rules! exact_form {
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                let letters = String::from_utf8_lossy(LETTERS_AND_DIGITS);
+                json_schema!({"type": "string", "pattern": format!("^[{letters}]{{{}}}$", $length)})
             }
         }
     };

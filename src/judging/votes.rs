@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::config::SelfVote;
@@ -12,7 +13,7 @@ use crate::session::slot::SlotState;
 use super::{Alias, AliasError, Assignment, Ballot, CastVote, Missing, MissingReason, Nonce, Note};
 
 /// All that was voted in a round. It names no model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Votes {
     /// The format.
@@ -30,7 +31,7 @@ pub struct Votes {
 }
 
 /// The configured numbers: quorum and majority are of these, not of what survived.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Panel {
     /// Slots asked for an answer.
@@ -40,7 +41,7 @@ pub struct Panel {
 }
 
 /// One slot of the panel.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Candidate {
     /// Its id.
@@ -54,7 +55,7 @@ pub struct Candidate {
 }
 
 /// One judge and its ballot.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JudgeVotes {
     /// Its id in the round.

@@ -1,11 +1,12 @@
 //! The programs that are known by name: what each is called, prints and takes.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::OutputFormat;
 
 /// A program whose arguments, prompt and output are known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AgentKind {
     /// Claude Code.

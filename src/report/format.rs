@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthChar;
 
 /// A size in bytes with a unit: `0 B`, `999 B`, `1.2 KB`, `34 MB` (powers of 1000).
 #[must_use]
@@ -45,15 +45,33 @@ pub fn without_controls(text: &str) -> String {
         .collect()
 }
 
+/// `text` on one line: without control characters, line ends and tabs as blanks.
+#[must_use]
+pub(super) fn one_line(text: &str) -> String {
+    without_controls(text).replace(['\n', '\t'], " ")
+}
+
+/// How many columns of a terminal a character may take. The sign that asks for a wide form of the character before it
+/// counts, and parts of a joined picture count one by one: not every terminal joins them.
+fn column(c: char) -> usize {
+    if c == '\u{fe0f}' { 1 } else { c.width().unwrap_or(0) }
+}
+
+/// How many columns of a terminal `text` takes at most.
+#[must_use]
+pub(super) fn columns(text: &str) -> usize {
+    text.chars().map(column).sum()
+}
+
 /// `text` in at most `width` columns of a terminal; what does not fit is replaced by `…`.
 #[must_use]
 pub(super) fn cut(text: &str, width: usize) -> String {
-    if text.width() <= width {
+    if columns(text) <= width {
         return text.to_owned();
     }
     let mut room = width.saturating_sub(1);
     let fits = |c: &char| {
-        let needed = c.width().unwrap_or(0);
+        let needed = column(*c);
         let fits = needed <= room;
         room = if fits { room - needed } else { 0 };
         fits
@@ -80,6 +98,14 @@ mod tests {
         // Two columns each.
         assert_eq!(cut("日本語", 5), "日本…");
         assert_eq!(cut("日本語", 4), "日…");
+        // A family of four, joined, and a heart in its wide form: as wide as on a terminal that joins nothing.
+        assert_eq!(columns("\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}\u{200d}\u{1f466}"), 8);
+        assert_eq!(columns("\u{2764}\u{fe0f}"), 2);
+    }
+
+    #[test]
+    fn what_must_be_one_line_is_one() {
+        assert_eq!(one_line("a\nb\tc\r\u{7}"), "a b c\u{fffd}\u{fffd}");
     }
 
     #[test]

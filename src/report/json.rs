@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::sync::{Arc, OnceLock};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::runner::Observer;
@@ -42,8 +43,9 @@ impl<W: Write> JsonLines<W> {
 }
 
 /// An event, and the folder whose record it is in.
-#[derive(Serialize)]
-struct Line<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct StreamLine<'a> {
+    /// `.` for the session's own record, or the folder of a round of votes (`judging`, `judging-2`).
     folder: &'a str,
     #[serde(flatten)]
     record: &'a Record,
@@ -54,7 +56,7 @@ impl<W: Write + Send> Observer for JsonLines<W> {
         if self.lost.get().is_some() {
             return;
         }
-        let line = Line { folder: &self.folder, record };
+        let line = StreamLine { folder: &self.folder, record };
         let written = serde_json::to_string(&line)
             .map_err(io::Error::other)
             .and_then(|line| writeln!(self.out, "{line}").and_then(|()| self.out.flush()));

@@ -3,81 +3,131 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use super::format::{bytes, cut, seconds, without_controls};
+use super::format::{bytes, cut, one_line, seconds};
+use super::ink::{Ink, Look};
+use super::picture::{at_work_and_waiting, members};
+use crate::ids::SlotId;
 use crate::runner::Observer;
-use crate::session::slot::SlotState;
+use crate::session::slot::{Activity, SlotState};
 use crate::session::{Event, Phase, Record, SlotEnd, Status};
 
 /// How long it may be quiet before a heartbeat.
 const HEARTBEAT: Duration = Duration::from_secs(60);
 
+/// Whether starts of slots are told, each on a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Starts {
+    /// They are.
+    Told,
+    /// They show in another way.
+    Silent,
+}
+
 /// Writes plain lines.
 #[derive(Debug)]
 pub struct PlainLines<W> {
     out: W,
+    /// When the last line was written.
     last: Instant,
-    verbose: bool,
+    /// Whether it was said that some slots wait; once for each panel.
+    told_waiting: bool,
 }
 
 impl<W: Write> PlainLines<W> {
-    /// Lines go to `out`; `verbose` also shows starts and retries.
-    pub fn new(out: W, verbose: bool) -> Self {
-        Self { out, last: Instant::now(), verbose }
+    /// Lines go to `out`; the first heartbeat comes a minute after `now`.
+    pub const fn new(out: W, now: Instant) -> Self {
+        Self { out, last: now, told_waiting: false }
     }
 
-    fn line(&mut self, text: &str) {
-        self.last = Instant::now();
+    fn line(&mut self, text: &str, now: Instant) {
+        self.last = now;
         // Nobody may be reading; the run goes on.
         writeln!(self.out, "{text}").and_then(|()| self.out.flush()).ok();
+    }
+
+    fn changed(&mut self, record: &Record, status: &Status, now: Instant) {
+        if let Some(text) = change(record, status, Starts::Told, Ink::Black) {
+            self.line(&text, now);
+        }
+    }
+
+    /// Time passed: tells who waits, once, and that all goes on when nothing else was told for a minute.
+    fn tick(&mut self, status: &Status, now: Instant) {
+        let waiting = status.count(SlotState::Pending);
+        if waiting > 0 && !self.told_waiting && status.count(SlotState::Running) > 0 {
+            self.told_waiting = true;
+            let all = status.models.len();
+            self.line(&format!("{waiting} of {all} {} wait for their turn", members(status)), now);
+        } else if now.saturating_duration_since(self.last) >= HEARTBEAT {
+            self.line(&heartbeat(status), now);
+        }
     }
 }
 
 impl<W: Write + Send> Observer for PlainLines<W> {
     fn event(&mut self, record: &Record, status: &Status) {
-        if let Some(text) = change(record, status, self.verbose) {
-            self.line(&text);
-        }
-    }
-
-    fn trouble(&mut self, text: &str) {
-        self.line(&super::warning(text));
+        self.changed(record, status, Instant::now());
     }
 
     fn live(&mut self, status: &Status) {
-        if self.last.elapsed() >= HEARTBEAT {
-            let running = status.count(SlotState::Running);
-            let waiting = status.count(SlotState::Pending);
-            let quietest = status.models.values().filter_map(|slot| slot.live.as_ref()).map(|live| live.idle_seconds);
-            let quiet = quietest.max().unwrap_or(0);
-            self.line(&format!(
-                "still running: {running} at work, {waiting} waiting, quiet for up to {}",
-                seconds(quiet)
-            ));
-        }
+        self.tick(status, Instant::now());
+    }
+
+    fn enter(&mut self, _: &str) {
+        self.told_waiting = false;
+    }
+
+    fn trouble(&mut self, text: &str) {
+        self.line(&warning(text, Ink::Black), Instant::now());
     }
 }
 
+/// The line that says that all goes on.
+fn heartbeat(status: &Status) -> String {
+    let (at_work, waiting) = at_work_and_waiting(status);
+    let live = || status.models.values().filter_map(|slot| slot.live.as_ref());
+    let mut text = format!("still running: {at_work} of {} {} at work", status.models.len(), members(status));
+    let retrying = live().filter(|live| live.activity.starts_with(Activity::RETRY)).count();
+    if retrying > 0 {
+        text.push_str(&format!(" ({retrying} between tries)"));
+    }
+    if waiting > 0 {
+        text.push_str(&format!(", {waiting} waiting"));
+    }
+    let quiet = live().map(|live| live.idle_seconds).max().unwrap_or(0);
+    text + &format!(", quiet for up to {}", seconds(quiet))
+}
+
+/// How trouble is told.
+pub(super) fn warning(text: &str, ink: Ink) -> String {
+    format!("{} {text}", ink.paint("warning:", Look::Warn))
+}
+
 /// The line for an event, where it has one.
-pub(super) fn change(record: &Record, status: &Status, verbose: bool) -> Option<String> {
+pub(super) fn change(record: &Record, status: &Status, starts: Starts, ink: Ink) -> Option<String> {
     let who = if status.phase == Phase::Judge { "judge " } else { "" };
     match &record.event {
-        Event::SlotStarted { slot, attempt } if verbose => Some(format!("{who}{slot} started (attempt {attempt})")),
-        Event::SlotRetry { slot, why } => Some(format!("{who}{slot} {}", first_line(why))),
-        Event::SlotEnded { slot, end } => Some(format!("{who}{slot} {}", ending(end, seconds_of(status, *slot)))),
+        Event::SlotStarted { slot, attempt } if starts == Starts::Told => Some(match attempt {
+            1 => format!("{who}{slot} started"),
+            again => format!("{who}{slot} started (attempt {again})"),
+        }),
+        Event::SlotRetry { slot, why } => Some(format!("{who}{slot} {}", ink.paint(&first_line(why), Look::Warn))),
+        Event::SlotEnded { slot, end } => Some(format!("{who}{slot} {}", ending(end, seconds_of(status, *slot), ink))),
         Event::StopRequested { cause, slots } if slots.is_empty() => Some(format!("stopping ({cause})")),
         _ => None,
     }
 }
 
-fn seconds_of(status: &Status, slot: crate::ids::SlotId) -> Option<u64> {
+fn seconds_of(status: &Status, slot: SlotId) -> Option<u64> {
     let slot = status.models.get(&slot)?;
     let length = slot.completed_at?.duration_since(slot.started_at?);
     u64::try_from(length.as_secs()).ok()
 }
 
 /// How a slot ended, in a few words.
-fn ending(end: &SlotEnd, took: Option<u64>) -> String {
-    let mut text = end.state.as_str().to_owned();
+fn ending(end: &SlotEnd, took: Option<u64>, ink: Ink) -> String {
+    let look = if end.state == SlotState::Completed { Look::Good } else { Look::Bad };
+    let mut text = ink.paint(end.state.as_str(), look);
     if let Some(size) = end.output_size {
         text.push_str(&format!(" {}", bytes(size)));
     }
@@ -90,6 +140,9 @@ fn ending(end: &SlotEnd, took: Option<u64>) -> String {
     if end.lingered {
         text.push_str(" (its program did not end and was stopped)");
     }
+    if !end.dropped_settings.is_empty() {
+        text.push_str(&format!(" (asked without {}, which was refused)", one_line(&end.dropped_settings.join(", "))));
+    }
     if let Some(error) = &end.error {
         text.push_str(&format!(" {}: {}", error.reason.as_str(), first_line(&error.detail)));
     }
@@ -98,5 +151,149 @@ fn ending(end: &SlotEnd, took: Option<u64>) -> String {
 
 fn first_line(text: &str) -> String {
     const WIDTH: usize = 160;
-    cut(&without_controls(text.lines().next().unwrap_or("")), WIDTH)
+    cut(&one_line(text.lines().next().unwrap_or("")), WIDTH)
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::session::slot::Reason;
+    use crate::session::{Live, SlotError};
+
+    struct Run {
+        lines: PlainLines<Vec<u8>>,
+        status: Status,
+        start: Instant,
+    }
+
+    impl Run {
+        fn new(count: usize, phase: Phase) -> Self {
+            let start = Instant::now();
+            let slots: Vec<SlotId> = SlotId::panel(count).collect();
+            let status = Status::new("s".to_owned(), &slots, phase, Timestamp::UNIX_EPOCH);
+            Self { lines: PlainLines::new(Vec::new(), start), status, start }
+        }
+
+        fn slot(&self, number: usize) -> SlotId {
+            *self.status.models.keys().nth(number - 1).unwrap()
+        }
+
+        fn event(&mut self, second: u64, event: Event) {
+            let at = Timestamp::from_second(second.try_into().unwrap()).unwrap();
+            let record = Record { seq: 1, prev: None, at, event };
+            self.status.apply(&record).unwrap();
+            self.lines.changed(&record, &self.status, self.start + Duration::from_secs(second));
+        }
+
+        fn start(&mut self, second: u64, number: usize) {
+            self.event(second, Event::SlotStarted { slot: self.slot(number), attempt: 1 });
+        }
+
+        fn does(&mut self, number: usize, activity: &str, idle_seconds: u64) {
+            let slot = self.slot(number);
+            let live = Live { activity: activity.to_owned(), live_bytes: 0, idle_seconds };
+            self.status.models.get_mut(&slot).unwrap().live = Some(live);
+        }
+
+        fn tick(&mut self, second: u64) {
+            self.lines.tick(&self.status, self.start + Duration::from_secs(second));
+        }
+
+        fn end(&mut self, second: u64, number: usize, end: SlotEnd) {
+            self.event(second, Event::SlotEnded { slot: self.slot(number), end: Box::new(end) });
+        }
+
+        fn text(&self) -> String {
+            String::from_utf8(self.lines.out.clone()).unwrap()
+        }
+    }
+
+    #[test]
+    fn each_change_of_state_is_a_line() {
+        let mut run = Run::new(2, Phase::Run);
+        run.start(0, 1);
+        run.tick(0);
+        run.tick(1);
+        let slot = run.slot(1);
+        let retry = Activity::Retry { attempt: 1, of: 2, in_seconds: 5, why: "HTTP 429".to_owned() };
+        run.event(2, Event::SlotRetry { slot, why: retry.to_string() });
+        let completed = SlotEnd {
+            state: SlotState::Completed,
+            output_size: Some(1234),
+            dropped_settings: vec!["temperature".to_owned(), "top_p".to_owned()],
+            error: None,
+            ..SlotEnd::without_answer(1, SlotError::new(Reason::Auth, ""))
+        };
+        run.end(9, 1, completed);
+        run.start(9, 2);
+        run.end(10, 2, SlotEnd::without_answer(1, SlotError::new(Reason::Auth, "no\u{1b}[2J key\nmore")));
+        run.event(10, Event::SlotStarted { slot: run.slot(2), attempt: 2 });
+        run.event(11, Event::StopRequested { cause: "deadline".to_owned(), slots: Vec::new() });
+        insta::assert_snapshot!(run.text(), @r"
+        01 started
+        1 of 2 slots wait for their turn
+        01 retry 1/2 in 5s (HTTP 429)
+        01 COMPLETED 1.2 KB in 9s (asked without temperature, top_p, which was refused)
+        02 started
+        02 FAILED in 1s auth: no�[2J key
+        02 started (attempt 2)
+        stopping (deadline)
+        ");
+    }
+
+    #[test]
+    fn a_heartbeat_comes_after_a_minute_without_a_line_and_not_before() {
+        let mut run = Run::new(4, Phase::Judge);
+        for number in 1..=3 {
+            run.start(0, number);
+        }
+        run.does(1, "answering", 3);
+        run.does(2, "retry 1/2 in 30s (HTTP 503)", 42);
+        run.does(3, Activity::QUEUED, 60);
+        run.tick(1);
+        for second in [30, 60, 61, 90, 120, 121] {
+            run.tick(second);
+        }
+        run.does(1, "answering", 130);
+        run.end(150, 2, SlotEnd::without_answer(1, SlotError::new(Reason::RateLimited, "no")));
+        run.tick(209);
+        run.tick(210);
+        insta::assert_snapshot!(run.text(), @r"
+        judge 01 started
+        judge 02 started
+        judge 03 started
+        1 of 4 judges wait for their turn
+        still running: 2 of 4 judges at work (1 between tries), 2 waiting, quiet for up to 1m00s
+        still running: 2 of 4 judges at work (1 between tries), 2 waiting, quiet for up to 1m00s
+        judge 02 FAILED in 2m30s rate_limited: no
+        still running: 1 of 4 judges at work, 2 waiting, quiet for up to 2m10s
+        ");
+    }
+
+    #[test]
+    fn who_waits_is_told_once_for_each_panel() {
+        let mut run = Run::new(2, Phase::Run);
+        run.tick(0);
+        run.start(0, 1);
+        run.tick(1);
+        run.tick(2);
+        run.lines.enter("judging");
+        run.tick(3);
+        let told = run.text().matches("wait for their turn").count();
+        assert_eq!(told, 2, "{}", run.text());
+    }
+
+    #[test]
+    fn colour_is_on_the_state_and_the_retry_only() {
+        let mut run = Run::new(1, Phase::Run);
+        run.start(0, 1);
+        let end = SlotEnd::without_answer(1, SlotError::new(Reason::Auth, "no"));
+        let event = Event::SlotEnded { slot: run.slot(1), end: Box::new(end) };
+        let record = Record { seq: 1, prev: None, at: Timestamp::UNIX_EPOCH, event };
+        let line = change(&record, &run.status, Starts::Silent, Ink::Coloured).unwrap();
+        assert_eq!(line, "01 \u{1b}[31mFAILED\u{1b}[0m auth: no");
+        assert_eq!(warning("full", Ink::Coloured), "\u{1b}[33mwarning:\u{1b}[0m full");
+    }
 }

@@ -1,17 +1,28 @@
 //! What a person or a program sees while a run goes on: live lines on a terminal, a line per change elsewhere, one
-//! event per line for programs. Reads events and status, decides nothing, and names no model.
+//! event per line for programs, and the schemas of all that. Reads events and status, decides nothing, and names no
+//! model.
 
+mod aside;
+mod canvas;
 mod format;
+mod ink;
 mod json;
 mod lines;
 mod live;
+mod picture;
+mod schema;
 mod tables;
+mod views;
 
+pub use aside::Aside;
 pub use format::{bytes, seconds, without_controls};
+pub use ink::Ink;
 pub use json::{JsonLines, Written};
-pub use lines::PlainLines;
+pub use lines::{PlainLines, Starts};
 pub use live::LiveLines;
+pub use schema::Format;
 pub use tables::{list_text, status_text};
+pub use views::{ListEntry, RoundReport, SessionReport, StatusReport};
 
 use crate::runner::Observer;
 use crate::session::{Record, SessionState, Status};
@@ -23,11 +34,6 @@ pub struct Silent;
 impl Observer for Silent {
     fn event(&mut self, _: &Record, _: &Status) {}
     fn live(&mut self, _: &Status) {}
-}
-
-/// How trouble is told.
-fn warning(text: &str) -> String {
-    format!("warning: {text}")
 }
 
 /// Shows one run in two ways at once.

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use unicode_width::UnicodeWidthStr;
 
 use super::format::{bytes, seconds, without_controls};
+use super::picture::{doing_text, seconds_between};
 use crate::session::slot::SlotState;
 use crate::session::{Meta, SlotStatus, Status, View};
 
@@ -15,8 +16,8 @@ pub fn status_text(view: &View, now: Timestamp) -> String {
     let mut text = String::new();
     let state = view.state().as_str();
     let when = match view.status.completed_at {
-        Some(end) => format!("after {}", seconds(whole_seconds(view.status.started_at, end))),
-        None => format!("for {}", seconds(whole_seconds(view.status.started_at, now))),
+        Some(end) => format!("after {}", seconds(seconds_between(view.status.started_at, end))),
+        None => format!("for {}", seconds(seconds_between(view.status.started_at, now))),
     };
     let owner = view.owner.as_deref().map(|owner| format!(", owned by {owner}")).unwrap_or_default();
     // Writing to a string cannot fail.
@@ -58,18 +59,15 @@ fn size(entry: &SlotStatus) -> String {
 
 fn took(entry: &SlotStatus, now: Timestamp) -> String {
     match (entry.started_at, entry.completed_at) {
-        (Some(start), Some(end)) => seconds(whole_seconds(start, end)),
-        (Some(start), None) if entry.state == SlotState::Running => seconds(whole_seconds(start, now)),
+        (Some(start), Some(end)) => seconds(seconds_between(start, end)),
+        (Some(start), None) if entry.state == SlotState::Running => seconds(seconds_between(start, now)),
         _ => "-".to_owned(),
     }
 }
 
 fn note(entry: &SlotStatus) -> String {
-    if let Some(live) = &entry.live {
-        return match live.idle_seconds {
-            0..10 => live.activity.clone(),
-            idle => format!("{}, quiet for {}", live.activity, seconds(idle)),
-        };
+    if entry.live.is_some() {
+        return doing_text(entry);
     }
     match &entry.error {
         Some(error) => format!("{}: {}", error.reason.as_str(), error.detail.lines().next().unwrap_or("")),
@@ -113,10 +111,6 @@ fn table<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
             cells.collect::<Vec<_>>().join("  ")
         })
         .collect()
-}
-
-fn whole_seconds(from: Timestamp, to: Timestamp) -> u64 {
-    u64::try_from(to.duration_since(from).as_secs()).unwrap_or(0)
 }
 
 #[cfg(test)]

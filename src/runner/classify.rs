@@ -186,7 +186,10 @@ fn bad_exit(exit: Exit, ending: Ending) -> Option<(Reason, String)> {
         Exit::Code(code) => {
             // This program's exit code is the HTTP status modulo 256, which only 400 to 511 are told from.
             let status = u16::try_from(code).ok().filter(|code| (144..=255).contains(code)).map(|code| code + 256);
-            match status.filter(|_| ending == Ending::Event(OutputFormat::GeminiJson)) {
+            let gemini = ending == Ending::Event(OutputFormat::GeminiJson);
+            match status.filter(|_| gemini) {
+                // Its own code for a sign-in that is missing or does not fit; it says which on standard error only.
+                None if gemini && code == 41 => Some((Reason::Auth, format!("exit code {code}"))),
                 Some(status) => Some((
                     diagnose(Some(status), "", ""),
                     format!("exit code {code}, which stands for status {status}"),
@@ -346,9 +349,13 @@ mod tests {
     #[test]
     fn an_exit_code_that_stands_for_a_status_is_read() {
         let gemini = Ending::Event(OutputFormat::GeminiJson);
-        for (code, expected) in
-            [(145, Reason::Auth), (173, Reason::RateLimited), (244, Reason::ApiError), (1, Reason::NonzeroExit)]
-        {
+        for (code, expected) in [
+            (145, Reason::Auth),
+            (173, Reason::RateLimited),
+            (244, Reason::ApiError),
+            (41, Reason::Auth),
+            (1, Reason::NonzeroExit),
+        ] {
             assert_eq!(reason(&AttemptFacts { exit: Exit::Code(code), ..good() }, gemini), Some(expected));
             assert_eq!(reason(&AttemptFacts { exit: Exit::Code(code), ..good() }, CLAUDE), Some(Reason::NonzeroExit));
         }

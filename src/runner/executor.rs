@@ -168,7 +168,7 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
     } else if let Err(error) = sink.answer.set_aside(&layout.partial(slot)) {
         tracing::warn!("the partial text of slot {slot} could not be kept: {error}");
     }
-    if outcome.reason == Some(Reason::NonzeroExit)
+    if (outcome.reason == Some(Reason::NonzeroExit) || outcome.reason == Some(Reason::Auth) && facts.error.is_none())
         && let Some(words) = telling_line(&sink.log.kept().end())
     {
         // A code alone helps nobody.

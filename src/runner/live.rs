@@ -14,7 +14,28 @@ pub(crate) struct LiveCell {
     answer_bytes: AtomicU64,
     /// Milliseconds after `started` of the last byte of any kind.
     last_byte: AtomicU64,
-    activity: Mutex<Activity>,
+    activity: Mutex<Since>,
+}
+
+/// What a slot does, and since when: the wait before a retry is counted down from then.
+#[derive(Debug)]
+struct Since {
+    activity: Activity,
+    at: Instant,
+}
+
+impl Since {
+    /// The activity as it is to be shown at `now`.
+    fn shown(&self, now: Instant) -> String {
+        match &self.activity {
+            Activity::Retry { attempt, of, in_seconds, why } => {
+                let passed = now.saturating_duration_since(self.at).as_secs();
+                let in_seconds = in_seconds.saturating_sub(passed);
+                Activity::Retry { attempt: *attempt, of: *of, in_seconds, why: why.clone() }.to_string()
+            }
+            other => other.to_string(),
+        }
+    }
 }
 
 impl LiveCell {
@@ -23,7 +44,7 @@ impl LiveCell {
             started: now,
             answer_bytes: AtomicU64::new(0),
             last_byte: AtomicU64::new(0),
-            activity: Mutex::new(Activity::Waiting),
+            activity: Mutex::new(Since { activity: Activity::Waiting, at: now }),
         }
     }
 
@@ -42,10 +63,11 @@ impl LiveCell {
         self.started
     }
 
-    pub(crate) fn set_activity(&self, activity: &Activity) {
+    /// The slot does this from `now()` on, which is asked only when it is something new: text comes in many pieces.
+    pub(crate) fn set_activity(&self, activity: &Activity, now: impl FnOnce() -> Instant) {
         let mut present = self.activity.lock().unwrap_or_else(PoisonError::into_inner);
-        if *present != *activity {
-            *present = activity.clone();
+        if present.activity != *activity || matches!(activity, Activity::Retry { .. }) {
+            *present = Since { activity: activity.clone(), at: now() };
         }
     }
 
@@ -56,7 +78,7 @@ impl LiveCell {
 
     pub(crate) fn read(&self, now: Instant) -> Live {
         Live {
-            activity: self.activity.lock().unwrap_or_else(PoisonError::into_inner).to_string(),
+            activity: self.activity.lock().unwrap_or_else(PoisonError::into_inner).shown(now),
             live_bytes: self.answer_bytes.load(Ordering::Relaxed),
             idle_seconds: now.saturating_duration_since(self.last_byte()).as_secs(),
         }
@@ -78,5 +100,27 @@ mod tests {
         cell.answered(3);
         let live = cell.read(start + Duration::from_secs(5));
         assert_eq!((live.idle_seconds, live.live_bytes), (1, 3));
+    }
+
+    #[test]
+    fn the_wait_before_a_retry_is_counted_down_and_each_retry_begins_anew() {
+        let start = Instant::now();
+        let after = |millis| start + Duration::from_millis(millis);
+        let cell = LiveCell::new(start);
+        let retry = |attempt| Activity::Retry { attempt, of: 2, in_seconds: 5, why: "HTTP 429".to_owned() };
+        cell.set_activity(&retry(1), || start);
+        let shown = [0, 900, 1000, 4999, 5000, 60_000].map(|millis| cell.read(after(millis)).activity);
+        let counted = [" in 5s", " in 5s", " in 4s", " in 1s", "", ""];
+        assert_eq!(shown, counted.map(|wait| format!("retry 1/2{wait} (HTTP 429)")));
+        cell.set_activity(&retry(2), || after(60_000));
+        assert_eq!(cell.read(after(61_000)).activity, "retry 2/2 in 4s (HTTP 429)");
+        cell.set_activity(&retry(2), || after(62_000));
+        assert_eq!(
+            cell.read(after(62_000)).activity,
+            "retry 2/2 in 5s (HTTP 429)",
+            "the same news again is a new wait"
+        );
+        cell.set_activity(&Activity::Waiting, || after(67_000));
+        assert_eq!(cell.read(after(67_000)).activity, "waiting");
     }
 }

@@ -20,6 +20,7 @@ mod signals;
 mod sink;
 mod surroundings;
 
+pub(crate) use control::Outside;
 pub use control::{Control, StopAll};
 pub use descriptors::Descriptors;
 pub use dispatcher::run_panel;

@@ -58,7 +58,7 @@ impl Output for AttemptSink {
     fn text(&mut self, piece: &[u8]) -> io::Result<()> {
         self.answer.push(piece)?;
         self.live.answered(piece.len());
-        self.live.set_activity(&Activity::Answering);
+        self.live.set_activity(&Activity::Answering, Instant::now);
         Ok(())
     }
 
@@ -72,7 +72,7 @@ impl Output for AttemptSink {
             }
             Activity::Queued | Activity::Waiting | Activity::Thinking | Activity::Answering => {}
         }
-        self.live.set_activity(&activity);
+        self.live.set_activity(&activity, Instant::now);
     }
 
     fn received(&mut self, _: usize) {

@@ -27,6 +27,8 @@ const FAMILIES: &[(&[&str], &[&str])] = &[
 
 /// Parts of model ids that are ordinary words: masked alone they would only make a text unreadable.
 const ORDINARY: &[&str] = &[
+    // What some programs call OpenRouter.
+    "or",
     "latest",
     "preview",
     "instruct",
@@ -164,6 +166,8 @@ mod tests {
             assert!(words.iter().any(|w| w == word), "{word} in {words:?}");
         }
         assert!(!words.iter().any(|w| w == "4" || w == "gpt"), "{words:?}");
+        let words = model_words(["claudish:or@x-ai/grok-4"]);
+        assert!(words.iter().any(|w| w == "grok") && !words.iter().any(|w| w == "or"), "{words:?}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use fs_err as fs;
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::layout::Round;
@@ -15,10 +16,10 @@ use super::meta::{Phase, SessionKind, SessionState};
 use super::slot::{Reason, SlotState, Usage};
 use super::{SessionError, read};
 use crate::fs::AppendLog;
-use crate::ids::{FormatVersion, Sha256Hash, SlotId};
+use crate::ids::{DateTime, FormatVersion, Sha256Hash, SlotId};
 
 /// One line of the record.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Record {
     /// The line's number, from 1.
     pub seq: u64,
@@ -26,6 +27,7 @@ pub struct Record {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub prev: Option<Sha256Hash>,
     /// When it happened.
+    #[schemars(with = "DateTime")]
     pub at: Timestamp,
     /// What happened.
     #[serde(flatten)]
@@ -33,7 +35,7 @@ pub struct Record {
 }
 
 /// Something that happened in a session or in a round of votes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Event {
     /// The folder was made; always the first line.
@@ -151,7 +153,7 @@ pub enum Event {
 }
 
 /// What ties a round's record to its session's.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Parent {
     /// The round's number.
     pub round: Round,
@@ -160,7 +162,7 @@ pub struct Parent {
 }
 
 /// How an attempt of a slot ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SlotEnd {
     /// The attempt, from 1.
@@ -190,7 +192,7 @@ pub struct SlotEnd {
 }
 
 /// Why a slot has no answer, in words for a person. Names are placeholders, secrets are redacted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SlotError {
     /// The reason.

@@ -6,20 +6,22 @@ use std::path::Path;
 use jiff::Timestamp;
 use rand::CryptoRng;
 use rand::seq::SliceRandom;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SessionError;
 use super::read;
-use crate::ids::{FormatVersion, Sha256Hash, SlotId};
+use crate::ids::{DateTime, FormatVersion, Sha256Hash, SlotId};
 use crate::model::ResolvedModel;
 
 /// Who is who in a panel.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Manifest {
     /// The version of this format.
     pub version: FormatVersion,
     /// When it was made.
+    #[schemars(with = "DateTime")]
     pub created: Timestamp,
     /// The model behind each id.
     pub models: BTreeMap<SlotId, Member>,
@@ -30,12 +32,13 @@ pub struct Manifest {
 }
 
 /// One member of a panel.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Member {
     /// The name as the user wrote it.
     pub model: String,
     /// When the id was drawn.
+    #[schemars(with = "DateTime")]
     pub assigned_at: Timestamp,
     /// What the name stood for then.
     pub resolved: ResolvedModel,

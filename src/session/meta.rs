@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{SessionError, read};
-use crate::ids::{FormatVersion, Sha256Hash};
+use crate::ids::{DateTime, FormatVersion, Sha256Hash};
 
 /// What kind of session a folder holds; the first part of its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionKind {
     /// A panel: run, run-and-judge, vote, demo.
@@ -37,7 +38,7 @@ impl SessionKind {
 }
 
 /// Where a session stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionState {
     /// It goes on.
@@ -79,7 +80,7 @@ impl SessionState {
 }
 
 /// A part of a session's work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// The folder is made.
@@ -93,7 +94,7 @@ pub enum Phase {
 }
 
 /// The contents of `session-meta.json`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Meta {
     /// The version of this format.
     pub version: FormatVersion,
@@ -105,8 +106,10 @@ pub struct Meta {
     /// What it is about, in a few words of the user's.
     pub target: String,
     /// When it began.
+    #[schemars(with = "DateTime")]
     pub started_at: Timestamp,
     /// When it last ended.
+    #[schemars(with = "Option<DateTime>")]
     pub completed_at: Option<Timestamp>,
     /// How it stands.
     pub status: SessionState,
@@ -121,7 +124,7 @@ pub struct Meta {
 }
 
 /// Where a result is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Artifact {
     /// One file.
@@ -131,7 +134,7 @@ pub enum Artifact {
 }
 
 /// What the close says about the record.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EventsSeal {
     /// How many lines it has.
     pub count: u64,

@@ -7,6 +7,7 @@
 mod catalogue;
 mod error;
 mod events;
+mod follow;
 mod layout;
 mod manifest;
 mod meta;
@@ -22,6 +23,7 @@ pub(crate) mod testing;
 pub use catalogue::{Catalogue, View};
 pub use error::SessionError;
 pub use events::{Event, EventLog, History, Parent, Record, SlotEnd, SlotError};
+pub use follow::Follower;
 pub use layout::{Layout, Round};
 pub use manifest::{Manifest, Member};
 pub use meta::{Artifact, EventsSeal, Meta, Phase, SessionKind, SessionState};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::events::{Event, Record, SlotError};
@@ -11,10 +12,10 @@ use super::layout::Layout;
 use super::meta::{Phase, SessionState};
 use super::slot::{Reason, SlotMove, SlotState, Usage, transition};
 use super::{SessionError, read};
-use crate::ids::{FormatVersion, Sha256Hash, SlotId};
+use crate::ids::{DateTime, FormatVersion, Sha256Hash, SlotId};
 
 /// The contents of `status.json`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
     /// The version of this format.
@@ -26,15 +27,17 @@ pub struct Status {
     /// What is being done.
     pub phase: Phase,
     /// When it began.
+    #[schemars(with = "DateTime")]
     pub started_at: Timestamp,
     /// When it ended.
+    #[schemars(with = "Option<DateTime>")]
     pub completed_at: Option<Timestamp>,
     /// Each slot (or judge, in a round).
     pub models: BTreeMap<SlotId, SlotStatus>,
 }
 
 /// One slot as it stands.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SlotStatus {
     /// The state.
@@ -44,8 +47,10 @@ pub struct SlotStatus {
     /// The signal that ended the program.
     pub signal: Option<i32>,
     /// When the last attempt began.
+    #[schemars(with = "Option<DateTime>")]
     pub started_at: Option<Timestamp>,
     /// When it ended.
+    #[schemars(with = "Option<DateTime>")]
     pub completed_at: Option<Timestamp>,
     /// The size of the complete answer in bytes; `null` while there is none.
     pub output_size: Option<u64>,
@@ -65,7 +70,7 @@ pub struct SlotStatus {
 }
 
 /// What exists only while a slot is RUNNING.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Live {
     /// What the slot is doing.

@@ -1,5 +1,6 @@
 //! `verdict.json`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::config::SelfVote;
@@ -11,7 +12,7 @@ use crate::session::slot::SlotState;
 use super::KeyIssue;
 
 /// What a round decided, and everything that it was computed from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Verdict {
     /// The format.
@@ -68,7 +69,7 @@ impl Verdict {
 }
 
 /// Whether the votes decide anything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Decision {
     /// A ranking exists, ties included.
@@ -78,7 +79,7 @@ pub enum Decision {
 }
 
 /// Why nobody won.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum NoWinner {
     /// No answer is complete.
@@ -96,7 +97,7 @@ pub enum NoWinner {
 }
 
 /// The configured panel and what was left of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PanelCount {
     /// Slots asked for an answer.
@@ -110,7 +111,7 @@ pub struct PanelCount {
 }
 
 /// How many votes there are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BallotCount {
     /// Votes that the configured judges could cast on the complete answers.
@@ -124,7 +125,7 @@ pub struct BallotCount {
 }
 
 /// One answer's result.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AnswerResult {
     /// Its id.
@@ -154,7 +155,7 @@ pub struct AnswerResult {
 }
 
 /// The 95 % score interval of a proportion (Wilson 1927).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Interval {
     /// Lower bound, 0 to 1.
@@ -164,7 +165,7 @@ pub struct Interval {
 }
 
 /// One vote on an answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResultVote {
     /// Who voted.
@@ -174,13 +175,14 @@ pub struct ResultVote {
     /// The vote.
     pub verdict: VoteVerdict,
     /// 1 to 10.
+    #[schemars(range(min = 1, max = 10))]
     pub confidence: Option<u8>,
     /// The judge's reason.
     pub summary: String,
 }
 
 /// Krippendorff's alpha for nominal data, over approvals and rejections.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Agreement {
     /// 1 is full agreement, 0 what chance would give; `None` when it is undefined: no answer has two votes, or all
@@ -193,7 +195,7 @@ pub struct Agreement {
 }
 
 /// Disagreement on one answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Dissent {
     /// The answer.
@@ -205,7 +207,7 @@ pub struct Dissent {
 }
 
 /// A slot or judge that did not complete.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MissingSeat {
     /// Its id.
@@ -215,7 +217,7 @@ pub struct MissingSeat {
 }
 
 /// A vote that there is not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MissingVote {
     /// The judge.
@@ -227,7 +229,7 @@ pub struct MissingVote {
 }
 
 /// Notes on one judge's reply.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JudgeNotes {
     /// The judge.

@@ -24,13 +24,10 @@ fn a_plain_answer_of_each_is_judged_by_each_and_approved() {
     for program in PROGRAMS {
         check_end(&session, &seat(program, "plain"), End::Answer(&[PLAIN]));
         check_end(&session.round("judging"), &seat(program, "vote"), End::Answer(&["APPROVE"]));
-        let name = seat(program, "plain");
-        let row = verdict["answers"].as_array().unwrap().iter().find(|row| row["model"] == name.as_str()).unwrap();
-        assert_eq!(
-            (&row["approve"], &row["reject"], &row["missing"]),
-            (&PROGRAMS.len().into(), &0.into(), &0.into()),
-            "{row}"
-        );
+        let id = session.id_of(&seat(program, "plain"));
+        let row = verdict["answers"].as_array().unwrap().iter().find(|row| row["id"] == id.as_str()).unwrap();
+        let counts = [&row["approvals"], &row["rejections"], &row["abstentions"], &row["missing"]];
+        assert_eq!(counts, [PROGRAMS.len(), 0, 0, 0], "{row}");
     }
     assert!(session.round("judging").has("votes.json"));
 }
@@ -38,13 +35,20 @@ fn a_plain_answer_of_each_is_judged_by_each_and_approved() {
 #[test]
 fn a_long_prompt_is_read_whole_or_refused_as_too_long() {
     for (bytes, too_long) in [(300_000, &[][..]), (5_000_000, &["claude", "claudish", "codex"])] {
-        let world = World::new(&PROGRAMS, &["plain"]);
+        // gemini repeats the prompt on standard output, and does not wait until all of it is written when it ends.
+        let world = World::new(&PROGRAMS, &["slow"]);
         world.env.write("long.md", "x y z ".repeat(bytes / 6));
-        let (_, _, session) = world.run(&["run", "--jobs", "3", "-m", &seats("plain"), "long.md"]);
+        let (_, _, session) = world.run(&["run", "--jobs", "3", "-m", &seats("slow"), "long.md"]);
         for program in PROGRAMS {
+            if program == "gemini" && bytes > 4_000_000 {
+                // More than the model takes, by its own count: it sends nothing and ends well.
+                let id = session.id_of(&seat(program, "slow"));
+                assert!(!session.has(&format!("response-{id}.md")), "{}", session.slot(&id));
+                continue;
+            }
             let refused = too_long.contains(&program);
             let end = if refused { End::Reason("FAILED", "context_too_long", &[]) } else { End::Answer(&[PLAIN]) };
-            check_end(&session, &seat(program, "plain"), end);
+            check_end(&session, &seat(program, "slow"), end);
         }
     }
 }

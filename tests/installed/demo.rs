@@ -5,7 +5,7 @@ use crate::tools::env_with_local_model;
 
 /// Every slot of the panel and of its judges ended with an answer, and a verdict exists.
 #[track_caller]
-fn check(session: &Session, seats: usize) {
+pub(crate) fn check(session: &Session, seats: usize) {
     assert_eq!(session.json("session-meta.json")["status"], "completed");
     for panel in [session.clone(), session.round("judging")] {
         let slots = panel.slots();

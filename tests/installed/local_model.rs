@@ -1,4 +1,4 @@
-//! The managed local model for real: installed into an empty cache, started, asked, stopped.
+//! The managed local model for real: installed into an empty cache, started, asked, stopped; and as many seats.
 #![allow(clippy::unwrap_used, reason = "a test ends where it fails")]
 
 use std::io;
@@ -11,6 +11,10 @@ use team::session::slot::{Activity, Output, Reason, StopReason, StreamEnd};
 use team::slots::http::{Client, JsonSchema, Request};
 use team::slots::local::{LocalModel, LocalServer, PARALLEL, Progress, provision};
 use tokio_util::sync::CancellationToken;
+
+use crate::demo::check;
+use crate::support::TeamToml;
+use crate::tools::env_with_local_model;
 
 #[derive(Default)]
 struct Answer {
@@ -107,4 +111,79 @@ async fn the_local_model_installs_once_answers_in_a_stream_and_keeps_to_a_schema
     server.stop().await;
     let (_, end) = ask(&server, &key, "Hello", None, 60).await;
     assert_eq!(end.error.map(|error| error.reason), Some(Reason::Network), "a stopped server is gone");
+}
+
+/// A panel of seats that judge each other, whatever so small a model makes of it.
+#[track_caller]
+fn every_slot_is_accounted_for(seats: usize) {
+    let env = env_with_local_model();
+    let settings = [
+        ("use", "local@smollm2".into()),
+        ("max_tokens", 120.into()),
+        ("temperature", 0.2.into()),
+        ("accept_truncated", true.into()),
+        // Less than it has: so many answers do not fit, and each judge gets some of them.
+        ("context", 1536.into()),
+    ];
+    env.write("team.toml", TeamToml::new().model("small", &settings).text());
+    let output = env
+        .team(&[
+            "run-and-judge",
+            "-m",
+            &vec!["small"; seats].join(","),
+            "--self-vote",
+            "slot",
+            "Name one colour. One word.",
+        ])
+        .timeout(std::time::Duration::from_secs(1800))
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    env.wait_for_no_processes();
+    let session = env.session();
+    let verdict = session.json("verdict.json");
+    let expected = if verdict["decision"] == "ranking" { 0 } else { 3 };
+    assert_eq!(output.status.code(), Some(expected), "{stderr}");
+    check(&session, seats);
+
+    let of = |value: &serde_json::Value| usize::try_from(value.as_u64().unwrap()).unwrap();
+    let panel = &verdict["panel"];
+    for key in ["slots", "completedSlots", "judges", "completedJudges"] {
+        assert_eq!(of(&panel[key]), seats, "{key}");
+    }
+    // Every ballot that was asked for is a vote, or noted as missing.
+    let ballots = &verdict["ballots"];
+    let [possible, cast, abstentions, missing] =
+        ["possible", "cast", "abstentions", "missing"].map(|key| of(&ballots[key]));
+    assert_eq!(possible, cast + abstentions + missing, "{ballots}");
+    assert_eq!(verdict["missingVotes"].as_array().unwrap().len(), missing);
+    let answers = verdict["answers"].as_array().unwrap();
+    assert_eq!(answers.len(), seats);
+    let sum = |key: &str| answers.iter().map(|answer| of(&answer[key])).sum::<usize>();
+    assert_eq!((sum("possible"), sum("missing"), sum("abstentions")), (possible, missing, abstentions));
+    assert_eq!(sum("approvals") + sum("rejections"), cast);
+    for answer in answers {
+        assert_ne!(answer["possible"], 0, "an answer that nobody was to judge: {answer}");
+        let votes = answer["votes"].as_array().unwrap().len();
+        assert_eq!(votes + of(&answer["missing"]), of(&answer["possible"]), "{answer}");
+    }
+    // As evenly as it goes: nobody is judged much more often than anybody else.
+    let judged: Vec<usize> = answers.iter().map(|answer| of(&answer["possible"])).collect();
+    let (least, most) = (judged.iter().min().unwrap(), judged.iter().max().unwrap());
+    assert!(most - least <= 2, "{judged:?}");
+}
+
+#[test]
+fn two_seats_are_accounted_for() {
+    every_slot_is_accounted_for(2);
+}
+
+#[test]
+fn eight_seats_are_accounted_for() {
+    every_slot_is_accounted_for(8);
+}
+
+#[test]
+fn thirty_two_seats_are_accounted_for() {
+    every_slot_is_accounted_for(32);
 }

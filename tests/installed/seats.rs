@@ -80,16 +80,18 @@ fn keys_of(env: &TestEnv, program: &str, scenario: &str, url: &str) -> Vec<(&'st
         }
         "gemini" => {
             // Beside an address of one's own, it wants to be told that a key is the way to sign in.
-            env.write("home/.gemini/settings.json", r#"{"security": {"auth": {"selectedType": "gemini-api-key"}}}"#);
-            vec![
-                uses(":gemini-2.5-pro"),
-                variables(&[("GOOGLE_GEMINI_BASE_URL", url), ("GEMINI_API_KEY", "${SCRIPTED_KEY}")]),
-            ]
+            let settings = r#"{"security": {"auth": {"selectedType": "gemini-api-key"}}}"#;
+            env.write("gemini/.gemini/settings.json", settings);
+            let home = env.path("gemini");
+            let home = ("GEMINI_CLI_HOME", home.to_str().unwrap());
+            let key = ("GEMINI_API_KEY", "${SCRIPTED_KEY}");
+            vec![uses(":gemini-2.5-pro"), variables(&[home, ("GOOGLE_GEMINI_BASE_URL", url), key])]
         }
         "opencode" => {
             // What it would install at its first start, from a registry that is no part of a test.
             let dependencies = r#""dependencies": {"@opencode-ai/plugin": "*"}"#;
             let folder = "config/opencode";
+            let config = env.path("config");
             env.write(&format!("{folder}/package.json"), format!("{{{dependencies}}}"));
             env.write(&format!("{folder}/package-lock.json"), format!(r#"{{"packages": {{"": {{{dependencies}}}}}}}"#));
             env.write(&format!("{folder}/node_modules/.keep"), "");
@@ -98,7 +100,13 @@ fn keys_of(env: &TestEnv, program: &str, scenario: &str, url: &str) -> Vec<(&'st
                 "options": { "baseURL": format!("{url}/v1"), "apiKey": "{env:SCRIPTED_KEY}" },
                 "models": { "one": {} },
             }}});
-            vec![uses(":scripted/one"), variables(&[("OPENCODE_CONFIG_CONTENT", &content.to_string())])]
+            vec![
+                uses(":scripted/one"),
+                variables(&[
+                    ("XDG_CONFIG_HOME", config.to_str().unwrap()),
+                    ("OPENCODE_CONFIG_CONTENT", &content.to_string()),
+                ]),
+            ]
         }
         "claudish" => {
             vec![uses(":oai@scripted"), variables(&[("OPENAI_BASE_URL", url), ("OPENAI_API_KEY", "${SCRIPTED_KEY}")])]

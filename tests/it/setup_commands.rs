@@ -116,6 +116,7 @@ fn the_main_help_has_examples_and_exit_codes() {
       config         Show the effective settings, each with where it comes from
       init           Write a commented `team.toml` from what is found here
       demo           See the whole thing work with a small local model
+      schema         Print the JSON Schema of what `team` writes
       completions    Print a completion script for a shell
 
     Options:
@@ -376,6 +377,38 @@ fn doctor_ends_in_one_decisive_line_and_leaves_nothing() {
     let mut left: Vec<_> = fs_err::read_dir(place.project()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, [".git", "team.toml"]);
+}
+
+#[test]
+fn doctor_says_what_claudish_and_llm_lack() {
+    let place = Place::new();
+    place.write("project/team.toml", "panel = [\"claudish:or@x/y\", \"llm:gpt-4o\", \"llm:of-a-plugin\"]\n");
+    place.program("claudish", "echo needs another program >&2; exit 1");
+    let (code, out, _) = place.run(&["doctor"]);
+    assert_eq!(code, 2);
+    assert!(out.contains("claudish --version` gave no version: needs another program"), "{out}");
+    assert!(out.contains("`llm` is not installed"), "{out}");
+
+    place.program("claudish", "echo 10");
+    place.program("llm", "echo 0.36");
+    // A machine may have it where claudish finds it without PATH.
+    let (code, out, _) = place.run(&["doctor"]);
+    if !Path::new("/usr/local/bin/claude").exists() {
+        assert_eq!(code, 2);
+        assert!(out.contains("10; the program `claude`, which it runs, is not in PATH"), "{out}");
+        assert_eq!(out.lines().last(), Some("not ready: claudish:or@x/y"));
+    }
+
+    place.program("claude", "echo 2");
+    let (code, out, _) = place.run(&["doctor"]);
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("warning  claudish:or@x/y  10; no sign-in was found"), "{out}");
+    assert!(out.contains("warning  llm:gpt-4o       0.36; no sign-in was found"), "{out}");
+    assert!(out.contains("ok       llm:of-a-plugin  0.36\n"), "{out}");
+    let mut team = place.team(&["doctor"]);
+    team.env("OPENROUTER_API_KEY", "k").env("OPENAI_API_KEY", "k");
+    let (_, out, _) = place.shown(&team.output().unwrap());
+    assert!(!out.contains("no sign-in was found"), "{out}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod answers;
 mod frames;
 mod lingering;
 mod panels;
+mod private_folders;
 mod processes;
 mod reasons;
 

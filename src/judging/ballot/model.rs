@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::SlotId;
 
 /// What a judge says of one answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum VoteVerdict {
     /// Good enough to be used as it stands.
@@ -37,7 +38,7 @@ impl fmt::Display for VoteVerdict {
 }
 
 /// One vote of one judge.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CastVote {
     /// The answer.
@@ -45,6 +46,7 @@ pub struct CastVote {
     /// The vote.
     pub verdict: VoteVerdict,
     /// 1 to 10; `None` when the judge gave none that can be read.
+    #[schemars(range(min = 1, max = 10))]
     pub confidence: Option<u8>,
     /// Its reason, in its own words.
     pub summary: String,
@@ -53,7 +55,7 @@ pub struct CastVote {
 }
 
 /// An answer that the judge saw and did not validly vote on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Missing {
     /// The answer.
@@ -63,7 +65,7 @@ pub struct Missing {
 }
 
 /// Why there is no vote. A missing vote is shown, never guessed, never counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum MissingReason {
     /// The judge itself did not complete.
@@ -93,7 +95,7 @@ impl MissingReason {
 }
 
 /// Something about a reply that a reader should know.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Note {
     /// What it is.
@@ -107,7 +109,7 @@ pub struct Note {
 }
 
 /// What a [`Note`] is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum NoteKind {
     /// A ballot under a name that this judge was not given; ignored.

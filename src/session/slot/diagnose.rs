@@ -20,6 +20,7 @@ const WORDS: &[(&[&str], Reason)] = &[
     // The prompt does not fit.
     (&["prompt is too long"], Reason::ContextTooLong),
     (&["input is too long"], Reason::ContextTooLong),
+    (&["input exceeds the maximum length"], Reason::ContextTooLong),
     (&["context length"], Reason::ContextTooLong),
     (&["context_length"], Reason::ContextTooLong),
     (&["context window"], Reason::ContextTooLong),

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Reason;
@@ -44,11 +45,22 @@ pub enum Activity {
     },
 }
 
+impl Activity {
+    /// How [`Self::Queued`] is written.
+    pub const QUEUED: &'static str = "queued";
+
+    /// How [`Self::Waiting`] is written.
+    pub const WAITING: &'static str = "waiting";
+
+    /// How [`Self::Retry`] begins when it is written.
+    pub const RETRY: &'static str = "retry ";
+}
+
 impl std::fmt::Display for Activity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Queued => f.write_str("queued"),
-            Self::Waiting => f.write_str("waiting"),
+            Self::Queued => f.write_str(Self::QUEUED),
+            Self::Waiting => f.write_str(Self::WAITING),
             Self::Thinking => f.write_str("thinking"),
             Self::Answering => f.write_str("answering"),
             Self::Tool(name) => write!(f, "tool {name}"),
@@ -67,7 +79,7 @@ impl std::fmt::Display for Activity {
 }
 
 /// Tokens as the model's own side reported them; what was not reported stays unknown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Usage {
     /// Tokens of the prompt, cached ones included.

@@ -1,11 +1,12 @@
 //! Why a slot is not COMPLETED: a closed set, each with its state and one fixed next step.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SlotState;
 
 /// Why a slot ended without a complete, usable answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// No text, or only white space.

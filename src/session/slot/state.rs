@@ -1,9 +1,10 @@
 //! The states of a slot and the one function that moves between them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where a slot stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum SlotState {
     /// Not started in this attempt.

@@ -21,9 +21,12 @@ pub(super) const HABITS: Habits = Habits {
     runs: None,
 };
 
-/// The arguments; prompts and answers are not logged in its database, and reasoning is no part of an answer.
+/// The arguments; prompts and answers are not logged, and reasoning is no part of an answer.
+///
+/// It opens its database all the same, and seats that find none would make it at the same time, at which all but one
+/// fail: each has one of its own, in memory.
 pub(super) fn arguments(model: Option<&str>, settings: &ModelSettings, _call: &Call<'_>) -> Vec<OsString> {
-    let mut arguments = words(&["prompt", "--no-log", "--hide-reasoning"]);
+    let mut arguments = words(&["prompt", "--no-log", "--database", ":memory:", "--hide-reasoning"]);
     if let Some(model) = model {
         arguments.extend(words(&["--model", model]));
     }

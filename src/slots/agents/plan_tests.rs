@@ -320,8 +320,8 @@ fn llm_is_told_every_setting_and_logs_nothing() {
     let model = model(AgentKind::Llm, &["llm"], settings);
     assert_eq!(
         argv(&model, &call(&environment)).replace('\n', " "),
-        "llm prompt --no-log --hide-reasoning --model big --system be short --option temperature 0.2 --option top_p 0.9 \
-         --option seed 7 --option max_tokens 900 --option reasoning_effort low"
+        "llm prompt --no-log --database :memory: --hide-reasoning --model big --system be short --option temperature 0.2 \
+         --option top_p 0.9 --option seed 7 --option max_tokens 900 --option reasoning_effort low"
     );
 }
 
@@ -427,8 +427,9 @@ async fn a_version_is_the_first_line_and_a_silent_program_is_given_up() {
     let prog = script(dir.path(), "a", "#!/bin/sh\nread x\nprintf '\\n1.2.3 \\033[1m(prog)\\nmore\\n'\n");
     let version = version_of(&prog, &environment, Duration::from_secs(20)).await.unwrap();
     assert_eq!(version, "1.2.3 [1m(prog)");
-    let prog = script(dir.path(), "b", "#!/bin/sh\necho 1; exit 3\n");
-    assert!(matches!(version_of(&prog, &environment, Duration::from_secs(20)).await, Err(VersionError::NoVersion(_))));
+    let prog = script(dir.path(), "b", "#!/bin/sh\necho 1; echo needs another >&2; exit 3\n");
+    let error = version_of(&prog, &environment, Duration::from_secs(20)).await.unwrap_err().to_string();
+    assert!(error.ends_with("b --version` gave no version: needs another"), "{error}");
     let prog = script(dir.path(), "c", "#!/bin/sh\nexec sleep 60\n");
     let started = std::time::Instant::now();
     let error = version_of(&prog, &environment, Duration::from_millis(200)).await.unwrap_err();

@@ -32,8 +32,17 @@ pub enum VersionError {
         limit: Duration,
     },
     /// It ended badly, or said nothing.
-    #[error("`{0} --version` gave no version")]
-    NoVersion(String),
+    #[error("`{program} --version` gave no version{}", with_colon(.said))]
+    NoVersion {
+        /// The program.
+        program: String,
+        /// Its own words, where it had any.
+        said: String,
+    },
+}
+
+fn with_colon(words: &str) -> String {
+    if words.is_empty() { String::new() } else { format!(": {words}") }
 }
 
 /// What `program --version` prints first, without control characters and cut at 100 characters.
@@ -56,7 +65,7 @@ pub async fn version_of(program: &Path, environment: &Environment, limit: Durati
         .current_dir(&work_dir)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         // A launcher leaves its native part behind when it alone is killed.
         .process_group(0)
         .kill_on_drop(true)
@@ -70,10 +79,13 @@ pub async fn version_of(program: &Path, environment: &Environment, limit: Durati
         return Err(VersionError::Deadline { program: name(), limit });
     };
     let output = output.map_err(|source| VersionError::Spawn { program: name(), source })?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty());
-    match line {
-        Some(line) if output.status.success() => Ok(line.chars().filter(|c| !c.is_control()).take(100).collect()),
-        _ => Err(VersionError::NoVersion(name())),
+    let first_line = |bytes: &[u8]| -> String {
+        let text = String::from_utf8_lossy(bytes);
+        let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+        line.chars().filter(|c| !c.is_control()).take(100).collect()
+    };
+    match first_line(&output.stdout) {
+        version if output.status.success() && !version.is_empty() => Ok(version),
+        _ => Err(VersionError::NoVersion { program: name(), said: first_line(&output.stderr) }),
     }
 }

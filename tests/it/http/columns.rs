@@ -93,7 +93,7 @@ impl Column {
                     cell.fault
                 ));
             }
-            wrong.extend(self.faults_of_files(session, cell, &slot));
+            wrong.extend(self.wrong_files(session, cell, &slot));
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
         self.check_requests();
@@ -102,7 +102,7 @@ impl Column {
     }
 
     /// An answer is there whole or not at all, and what there is of it otherwise is its beginning.
-    fn faults_of_files(&self, session: &Session, cell: &Expected, slot: &Value) -> Option<String> {
+    fn wrong_files(&self, session: &Session, cell: &Expected, slot: &Value) -> Option<String> {
         let id = session.id_of(&alias(cell.fault));
         let name = format!("{} x {}", self.wire.name(), cell.fault);
         let whole = match cell.fault {
@@ -114,14 +114,11 @@ impl Column {
         let partial = String::from_utf8(partial).expect(&name);
         match (slot["state"] == "COMPLETED", answer) {
             (true, Some(text)) if text == whole => None,
-            (true, Some(text)) => {
-                let start: String = text.chars().take(200).collect();
-                Some(format!("{name}: the answer is {} bytes: {start:?}", text.len()))
-            }
+            (true, Some(text)) => Some(format!("{name}: the answer is {}", shown(&text))),
             (true, None) => Some(format!("{name}: COMPLETED without an answer")),
             (false, Some(_)) => Some(format!("{name}: an answer although {slot}")),
             (false, None) if !partial.trim().is_empty() && !whole.starts_with(&partial) => {
-                Some(format!("{name}: {partial:?} was never said"))
+                Some(format!("{name}: never said: {}", shown(&partial)))
             }
             (false, None) => {
                 let error = &slot["error"];
@@ -163,7 +160,7 @@ fn check_secrecy(session: &Session, printed: &str) {
     }
 }
 
-/// Every slot that began has one end, and the settings it was asked without are those that were refused.
+/// Every slot that began has one end.
 #[track_caller]
 fn check_record(session: &Session) {
     let mut ends: BTreeMap<String, usize> = BTreeMap::new();
@@ -177,6 +174,11 @@ fn check_record(session: &Session) {
 fn alias(fault: &str) -> String {
     let hash = fault.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
     format!("quoll{hash:016x}")
+}
+
+fn shown(text: &str) -> String {
+    let start: String = text.chars().take(200).collect();
+    format!("{} bytes, {start:?}", text.len())
 }
 
 fn has_ended(session: &Session, fault: &str) -> bool {

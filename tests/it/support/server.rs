@@ -275,7 +275,7 @@ impl Server {
         self.record.seen().connections
     }
 
-    /// The most requests that waited for the end of their answer at once.
+    /// The most requests that were held back at once.
     pub(crate) fn most_at_once(&self) -> usize {
         self.record.seen().most_under_way
     }
@@ -309,13 +309,14 @@ fn read(stream: &TcpStream, record: &Record) -> Option<Request> {
 
 /// Carries the steps out. The other side may be gone at any of them; what it made of that is the test's to see.
 fn play(mut stream: TcpStream, answer: Answer, record: &Record) {
-    let last = answer.steps.iter().rposition(|step| !matches!(step, Step::UntilHungUp)).unwrap_or(0);
+    // What nothing holds back any more may reach the other side whole with its first byte.
+    let last = answer.steps.iter().rposition(|step| matches!(step, Step::Hold(_))).map_or(0, |at| at + 1);
     let mut under_way = true;
     for (at, step) in answer.steps.into_iter().enumerate() {
         if let Step::Hold(gate) = &step {
             gate.pass();
         }
-        // Before the last bytes: whoever has them may begin the next request.
+        // Before the bytes: whoever has them may begin the next request.
         if at == last && std::mem::take(&mut under_way) {
             record.seen().under_way -= 1;
         }

@@ -51,6 +51,15 @@ impl Terminal {
         text.lines().map(|line| line.trim_end().to_owned()).filter(|line| !line.is_empty()).collect()
     }
 
+    /// Whether anything on the screen has a colour of its own.
+    pub(crate) fn has_colours(&self) -> bool {
+        let parser = self.screen.lock().unwrap();
+        let screen = parser.screen();
+        let (rows, columns) = screen.size();
+        let mut cells = (0..rows).flat_map(|row| (0..columns).filter_map(move |column| screen.cell(row, column)));
+        cells.any(|cell| cell.fgcolor() != vt100::Color::Default)
+    }
+
     /// Waits until a line on the screen holds `words`.
     #[track_caller]
     pub(crate) fn wait_for(&self, words: &str) {

@@ -87,6 +87,9 @@ fn is_about_a_value(refusal: &Stated) -> bool {
     ["max_value", "min_value", "context_length", "exceed_context"].iter().any(|word| kind.contains(word))
         || [
             "must be between",
+            "a value between",
+            "must be greater than",
+            "must be less than",
             "should be less than",
             "should be greater than",
             "less than or equal",
@@ -281,6 +284,16 @@ mod tests {
             let (dropped, body) = without(wire, body.clone(), message, param);
             assert_eq!((dropped, body), (Some(Some(name)), rest), "{message}");
         }
+    }
+
+    #[test]
+    fn a_budget_that_is_out_of_range_is_the_users() {
+        let anthropic = json!({"max_tokens": 500, "thinking": {"type": "enabled", "budget_tokens": 4096}});
+        let message = "`max_tokens` must be greater than `thinking.budget_tokens`";
+        assert_eq!(without(Wire::AnthropicMessages, anthropic.clone(), message, None), (None, anthropic));
+        let gemini = json!({"generationConfig": {"thinkingConfig": {"thinkingBudget": 99_999}}});
+        let message = "The thinking budget 99999 is invalid. Please choose a value between 512 and 24576.";
+        assert_eq!(without(Wire::GeminiGenerate, gemini.clone(), message, None), (None, gemini));
     }
 
     #[test]

@@ -46,7 +46,7 @@ impl Wire for AnthropicMessages {
     }
 
     fn path(&self) -> String {
-        "messages".to_owned()
+        "v1/messages".to_owned()
     }
 
     fn key_header(&self) -> (&'static str, String) {

@@ -21,5 +21,9 @@ pub(crate) const CODEX: Table = Table {
         Row { situation: "empty", exit: 0, end: End::Reason("EMPTY", "empty_output", &["no text"]) },
         Row { situation: "reset", exit: 1, end: End::Reason("FAILED", "network", &[]) },
     ],
-    recorded: &[],
+    recorded: &[Row {
+        situation: "longprompt",
+        exit: 1,
+        end: End::Reason("FAILED", "context_too_long", &["1048576 characters"]),
+    }],
 };

@@ -16,7 +16,7 @@ pub(crate) const GEMINI: Table = Table {
         // Half an answer is on standard output.
         Row { situation: "truncated", exit: 1, end: End::Reason("FAILED", "network", &["terminated"]) },
         // It tries four times.
-        Row { situation: "empty", exit: 0, end: End::Reason("EMPTY", "empty_output", &["empty response"]) },
+        Row { situation: "empty", exit: 0, end: End::Reason("EMPTY", "empty_output", &["no text or thoughts"]) },
     ],
     recorded: &[],
 };

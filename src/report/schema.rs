@@ -1,0 +1,229 @@
+//! The schemas of what this program writes, made from the types that write it (JSON Schema, draft 2020-12).
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+use serde_json::{Map, Value};
+
+use super::json::StreamLine;
+use super::views::{ListEntry, SessionReport, StatusReport};
+use crate::judging::Votes;
+use crate::session::{Manifest, Meta, Record, Status};
+use crate::verdict::Verdict;
+
+/// A format of ours, or of what a command prints with `--json`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Each line of `events.jsonl`.
+    Events,
+    /// Each line of a command that goes on.
+    Stream,
+    /// `status.json`.
+    Status,
+    /// `session-meta.json`.
+    Meta,
+    /// `manifest.json`.
+    Manifest,
+    /// `votes.json`.
+    Votes,
+    /// `verdict.json`.
+    Verdict,
+    /// `team status --json`.
+    StatusOutput,
+    /// `team list --json`.
+    ListOutput,
+    /// `team show --json`.
+    ShowOutput,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 10] = [
+        Self::Events,
+        Self::Stream,
+        Self::Status,
+        Self::Meta,
+        Self::Manifest,
+        Self::Votes,
+        Self::Verdict,
+        Self::StatusOutput,
+        Self::ListOutput,
+        Self::ShowOutput,
+    ];
+
+    /// The name on the command line.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Events => "events",
+            Self::Stream => "stream",
+            Self::Status => "status",
+            Self::Meta => "meta",
+            Self::Manifest => "manifest",
+            Self::Votes => "votes",
+            Self::Verdict => "verdict",
+            Self::StatusOutput => "status-output",
+            Self::ListOutput => "list-output",
+            Self::ShowOutput => "show-output",
+        }
+    }
+
+    /// What it is the schema of.
+    #[must_use]
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::Events => "each line of `events.jsonl`",
+            Self::Stream => "each line of `run`, `judge`, `run-and-judge`, `demo` and `status --watch` with `--json`",
+            Self::Status => "`status.json`",
+            Self::Meta => "`session-meta.json`",
+            Self::Manifest => "`manifest.json`",
+            Self::Votes => "`votes.json`",
+            Self::Verdict => "`verdict.json`",
+            Self::StatusOutput => "what `status --json` prints",
+            Self::ListOutput => "what `list --json` prints",
+            Self::ShowOutput => "what `show --json` prints",
+        }
+    }
+
+    /// The schema. It is closed: a field that it does not name is not written.
+    #[must_use]
+    pub fn schema(self) -> Value {
+        let schema = match self {
+            Self::Events => of::<Record>(),
+            Self::Stream => of::<StreamLine<'static>>(),
+            Self::Status => of::<Status>(),
+            Self::Meta => of::<Meta>(),
+            Self::Manifest => of::<Manifest>(),
+            Self::Votes => of::<Votes>(),
+            Self::Verdict => of::<Verdict>(),
+            Self::StatusOutput => of::<StatusReport>(),
+            Self::ListOutput => of::<Vec<ListEntry>>(),
+            Self::ShowOutput => of::<SessionReport>(),
+        };
+        let mut schema = schema.to_value();
+        close(&mut schema, Object::Whole);
+        self.headed(schema)
+    }
+
+    /// The schema with what a reader wants to know first at its head.
+    fn headed(self, schema: Value) -> Value {
+        let Value::Object(mut fields) = schema else { return schema };
+        let title = Value::from(format!("team {}: {}", self.as_str(), self.describe()));
+        let mut headed = Map::new();
+        headed.extend(fields.shift_remove("$schema").map(|draft| ("$schema".to_owned(), draft)));
+        headed.insert("title".to_owned(), title);
+        headed.extend(fields.shift_remove("description").map(|text| ("description".to_owned(), text)));
+        fields.shift_remove("title");
+        headed.extend(fields);
+        Value::Object(headed)
+    }
+}
+
+/// As the type is written, which is not in all as it may be read.
+fn of<T: JsonSchema>() -> Schema {
+    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
+}
+
+/// Whether a schema describes all of an object, or one part of it next to others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Object {
+    Whole,
+    Part,
+}
+
+/// Closes every object: what it does not name is an error. A part cannot know what the other parts name.
+fn close(schema: &mut Value, object: Object) {
+    let Value::Object(fields) = schema else { return };
+    let names_fields = fields.contains_key("properties");
+    for (keyword, value) in fields.iter_mut() {
+        match (keyword.as_str(), value) {
+            ("allOf" | "anyOf" | "oneOf", Value::Array(parts)) => {
+                let inner = if names_fields { Object::Part } else { object };
+                parts.iter_mut().for_each(|part| close(part, inner));
+            }
+            ("properties" | "patternProperties" | "$defs", Value::Object(named)) => close_all(named),
+            ("items" | "additionalProperties", value) => close(value, Object::Whole),
+            _ => {}
+        }
+    }
+    if names_fields && object == Object::Whole && !fields.contains_key("additionalProperties") {
+        fields.insert("unevaluatedProperties".to_owned(), Value::Bool(false));
+    }
+}
+
+fn close_all(schemas: &mut Map<String, Value>) {
+    schemas.values_mut().for_each(|schema| close(schema, Object::Whole));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn accepts(format: Format, document: &Value) -> bool {
+        jsonschema::draft202012::new(&format.schema()).unwrap().is_valid(document)
+    }
+
+    #[test]
+    fn every_schema_is_one_of_its_draft_and_says_so() {
+        for format in Format::ALL {
+            let schema = format.schema();
+            assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+            jsonschema::meta::validate(&schema).unwrap_or_else(|error| panic!("{}: {error}", format.as_str()));
+        }
+    }
+
+    #[test]
+    fn what_is_closed_in_the_code_is_closed_in_the_schema() {
+        let mut event = serde_json::json!({
+            "seq": 2, "prev": "a".repeat(64), "at": "2026-01-01T00:00:00Z", "event": "slot_ended", "slot": "01",
+            "attempt": 1, "state": "COMPLETED", "exitCode": 0, "signal": null, "outputSize": 3, "sha256": "b".repeat(64),
+            "truncated": false, "usage": null, "error": null,
+        });
+        assert!(accepts(Format::Events, &event));
+        assert!(!accepts(Format::Stream, &event), "a line of the stream names its folder");
+        for (field, wrong) in [
+            ("state", "DONE".into()),
+            ("slot", "1".into()),
+            ("sha256", "B".repeat(64).into()),
+            ("event", "slot_finished".into()),
+            ("outputSize", Value::from(-1)),
+            ("unknown", Value::Null),
+        ] {
+            let right = event.as_object_mut().unwrap().insert(field.to_owned(), wrong);
+            assert!(!accepts(Format::Events, &event), "{field}");
+            match right {
+                Some(right) => event[field] = right,
+                None => drop(event.as_object_mut().unwrap().remove(field)),
+            }
+        }
+        for field in ["seq", "at", "event", "slot", "attempt", "exitCode", "error"] {
+            let mut less = event.clone();
+            less.as_object_mut().unwrap().remove(field);
+            assert!(!accepts(Format::Events, &less), "without {field}");
+        }
+    }
+
+    #[test]
+    fn every_field_is_documented() {
+        for format in Format::ALL {
+            let mut bare = Vec::new();
+            undocumented(&format.schema(), format.as_str(), &mut bare);
+            assert_eq!(bare, [""; 0]);
+        }
+    }
+
+    /// The fields below `schema` that have neither a description nor one value only.
+    fn undocumented(schema: &Value, place: &str, bare: &mut Vec<String>) {
+        match schema {
+            Value::Object(fields) => {
+                for (name, field) in fields.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                    if field.get("description").is_none() && field.get("const").is_none() {
+                        bare.push(format!("{place}.{name}"));
+                    }
+                }
+                fields.iter().for_each(|(name, inner)| undocumented(inner, &format!("{place}.{name}"), bare));
+            }
+            Value::Array(items) => items.iter().for_each(|inner| undocumented(inner, place, bare)),
+            _ => {}
+        }
+    }
+}

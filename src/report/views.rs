@@ -1,0 +1,114 @@
+//! What `team status`, `team list` and `team show` print with `--json`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::ids::{DateTime, FormatVersion, SlotId};
+use crate::session::{Manifest, Meta, SessionKind, SessionState, Status, View};
+use crate::verdict::Verdict;
+
+/// How far a session is.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StatusReport {
+    /// The version of this format.
+    version: FormatVersion,
+    /// The session's folder.
+    path: PathBuf,
+    /// The living owner, in words.
+    owner: Option<String>,
+    /// The session; what has no living owner is shown as interrupted and lost.
+    status: Status,
+    /// The newest round of votes.
+    round: Option<RoundReport>,
+}
+
+/// A round of votes.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RoundReport {
+    /// Its folder in the session's.
+    folder: String,
+    /// Its judges.
+    status: Status,
+}
+
+impl From<View> for StatusReport {
+    fn from(view: View) -> Self {
+        let round = view.round.map(|(round, status)| RoundReport { folder: round.folder(), status });
+        let path = view.layout.root().to_owned();
+        Self { version: FormatVersion::CURRENT, path, owner: view.owner, status: view.status, round }
+    }
+}
+
+/// One session of a list.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ListEntry {
+    /// Its id.
+    session: String,
+    /// What kind of session it is.
+    #[serde(rename = "type")]
+    kind: SessionKind,
+    /// What it is about, in a few words of the user's.
+    target: String,
+    /// When it began.
+    #[schemars(with = "DateTime")]
+    started_at: Timestamp,
+    /// How it stands.
+    state: SessionState,
+}
+
+impl ListEntry {
+    /// The entry of a session that stands at `status`.
+    #[must_use]
+    pub fn new(meta: &Meta, status: &Status) -> Self {
+        Self {
+            session: meta.session_id.clone(),
+            kind: meta.kind,
+            target: meta.target.clone(),
+            started_at: meta.started_at,
+            state: status.state,
+        }
+    }
+}
+
+/// All of a session but the answers.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionReport {
+    /// The version of this format.
+    version: FormatVersion,
+    /// The session's folder.
+    path: PathBuf,
+    /// What it is.
+    meta: Meta,
+    /// How it stands.
+    status: Status,
+    /// The newest verdict.
+    #[schemars(with = "Option<Verdict>")]
+    verdict: Option<Value>,
+    /// The model behind each slot, with `--reveal`.
+    models: Option<BTreeMap<SlotId, String>>,
+}
+
+impl SessionReport {
+    /// The session in `view`; with names where there are some.
+    #[must_use]
+    pub fn new(view: &View, verdict: Option<Value>, names: Option<&Manifest>) -> Self {
+        let name = |names: &Manifest| names.models.iter().map(|(slot, member)| (*slot, member.model.clone())).collect();
+        Self {
+            version: FormatVersion::CURRENT,
+            path: view.layout.root().to_owned(),
+            meta: view.meta.clone(),
+            status: view.status.clone(),
+            verdict,
+            models: names.map(name),
+        }
+    }
+}
