@@ -54,3 +54,40 @@ pub(super) fn of(habits: &Habits, variables: &Variables) -> (Vec<PathBuf>, Vec<P
     }
     (leaves, keeps)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::AgentKind;
+    use crate::slots::agents::habits::habits_of;
+
+    fn traces(agent: AgentKind, variables: &[(&str, &str)]) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let variables = variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        of(habits_of(agent, "x"), &variables)
+    }
+
+    #[test]
+    fn transcripts_are_where_the_programs_variable_says_else_in_home() {
+        let (leaves, keeps) = traces(AgentKind::Claude, &[("HOME", "/home/u")]);
+        assert!(leaves.contains(&"/home/u/.claude/projects".into()), "{leaves:?}");
+        assert!(keeps.is_empty() && !leaves.contains(&"/home/u/.claude".into()), "{leaves:?}");
+        let (leaves, _) = traces(AgentKind::Codex, &[("HOME", "/home/u"), ("CODEX_HOME", "/c/")]);
+        assert!(
+            leaves.contains(&"/c/sessions".into()) && leaves.iter().all(|path| path.starts_with("/c")),
+            "{leaves:?}"
+        );
+    }
+
+    #[test]
+    fn sign_ins_among_transcripts_are_kept() {
+        let (leaves, keeps) = traces(AgentKind::Opencode, &[("HOME", "/home/u"), ("XDG_DATA_HOME", "/d")]);
+        assert_eq!(leaves, [PathBuf::from("/d/opencode")]);
+        assert!(keeps.contains(&"/d/opencode/auth.json".into()), "{keeps:?}");
+    }
+
+    #[test]
+    fn without_a_home_and_for_an_unknown_program_there_are_none() {
+        assert_eq!(traces(AgentKind::Claude, &[]), (Vec::new(), Vec::new()));
+        assert_eq!(traces(AgentKind::Custom, &[("HOME", "/home/u")]), (Vec::new(), Vec::new()));
+    }
+}

@@ -18,7 +18,7 @@ const VICTIM: &str = r#"
     for d in /tmp /var/tmp /dev/shm "${TMPDIR:-/tmp}"; do echo NARWHAL-TMP > "$d/narwhal-$TAG"; done
     trap 'rm -f /tmp/narwhal-$TAG /var/tmp/narwhal-$TAG /dev/shm/narwhal-$TAG "${TMPDIR:-/tmp}/narwhal-$TAG"' EXIT
     perl -MSocket -e 'socket(my $s, AF_UNIX, SOCK_STREAM, 0); bind($s, pack("S a*", AF_UNIX, "\0narwhal-$ENV{TAG}"));
-        listen($s, 9); open(my $r, ">", "ready"); close $r; while (accept(my $c, $s)) { syswrite($c, "NARWHAL-SOCKET\n") }' &
+        listen($s, 9); open(my $r, ">", "ready"); close $r; while (accept(my $c, $s)) { syswrite($c, "NARWHAL-SOCKET\n") }' > /dev/null 2>&1 &
     until [ -e go ]; do sleep 0.02; done
     echo done
 "#;
@@ -71,7 +71,7 @@ fn steal(isolation: Option<&str>, user: User, ruin: bool) -> Loot {
     // A name in `/tmp` that no other test has.
     let tag = env.project().parent().unwrap().file_name().unwrap().to_string_lossy().into_owned();
     // The last way that fails is no failure of the list.
-    let script = script.replace("$TAG", &tag) + "exit 0\n";
+    let script = script.replace("$TAG", &tag) + ": > tried\nexit 0\n";
     let thief = env.write("escape.sh", script);
     let variables = [("SECRET", "NARWHAL-ENV"), ("TAG", tag.as_str())];
     let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value)));
@@ -95,6 +95,7 @@ fn steal(isolation: Option<&str>, user: User, ruin: bool) -> Loot {
     let wombat = session.id_of("wombat");
     wait_until("an answer", || (session.slot(&wombat)["state"] == "COMPLETED").then_some(()));
     std::fs::write(work("thief", "go"), "").unwrap();
+    wait_until("the list's end", || work("thief", "tried").exists().then_some(()));
     let id = session.id_of("thief");
     wait_until("the thief", || {
         let state = session.slot(&id)["state"].clone();
