@@ -41,7 +41,7 @@ pub(super) const ESCAPES: &[Escape] = &[
     contents("a symbolic link to the file", r#"ln -s "$S/manifest.json" l1; cat l1"#),
     contents("a symbolic link to the folder", "ln -s ../.. l2; cat l2/manifest.json"),
     contents("a hard link", r#"ln "$S/manifest.json" h1; cat h1"#),
-    contents("a copy", r#"cp -r "$S" copy; cat copy/manifest.json"#),
+    contents("a copy", r#"cp "$S/manifest.json" copy; cat copy"#),
     contents(
         "a path from its own environment",
         r#"env | tr ':=' '\n\n' | grep '^/' | while read -r p; do cat "$p/../../manifest.json"; done"#,
