@@ -25,5 +25,5 @@ pub use judge::JudgeRequest;
 pub use local::local_server;
 pub use outcome::{Decision, Outcome};
 pub use run::{Context, RunRequest, import, judge, run};
-pub use services::Services;
+pub use services::{Folders, Services};
 pub use verify::{Checked, Mismatch, RecordEnd, Verification, verify};

@@ -126,7 +126,7 @@ pub(super) async fn run_round<R: CryptoRng>(
     }
 
     let mut turns = Turns {
-        asking: Asking { services, limits, control, observer },
+        asking: Asking { services, session: session.layout().clone(), limits, control, observer },
         prompts: &prompts,
         round,
         kind,

@@ -188,9 +188,9 @@ async fn run_slots(
             purpose: Purpose::Answer,
         })
         .collect();
+    let shared = services.shared(session.layout(), limits, checks, &manifest);
     let folder = session.panel_mut();
     record(folder, Event::PhaseStarted { phase: Phase::Run }, observer)?;
-    let shared = services.shared(limits, checks, &manifest);
     Ok(run_panel(folder, jobs, shared, services.at_once(), control, observer).await?)
 }
 
