@@ -114,6 +114,12 @@ impl Sha256Hash {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// The 32 bytes.
+    #[must_use]
+    pub const fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     /// The value of a finished hasher.
     #[must_use]
     pub fn finish(hasher: Sha256) -> Self {

@@ -1,11 +1,11 @@
 //! `team`: a blind panel of models, from one prompt to a verdict.
 //!
 //! The modules in the order in which data flows; each imports only from the ones above its group. Within layer 0,
-//! `error` and `ids` are the words that the others speak in.
+//! `error`, `ids` and `fault` are the words that the others speak in.
 //!
 //! | Layer | Module | Owns |
 //! | --- | --- | --- |
-//! | 0 | [`error`] [`ids`] [`fs`] [`git`] [`secrets`] [`prompts`] [`model`] | errors with kind, exit code and hints; newtypes; the only file writers; the only git calls; redaction; embedded templates; what a resolved model is |
+//! | 0 | [`error`] [`ids`] [`fault`] [`fs`] [`git`] [`secrets`] [`prompts`] [`model`] | errors with kind, exit code and hints; newtypes; places at which a test build can die; the only file writers; the only git calls; redaction; embedded templates; what a resolved model is |
 //! | 1 | [`config`] [`session`] | layered settings and model resolution; the folder: layout, manifest, events, status, meta, lock |
 //! | 2 | [`slots`] [`capture`] [`isolation`] | what can answer; bytes to answers; what a process may see |
 //! | 3 | [`runner`] | N slots at once: dispatcher, executor, limits, signals, processes |
@@ -25,6 +25,7 @@
 //! | `judging*/**/prompt-NN.md` `judging*/votes.json` `judging*/import-NN.txt`, `response-NN.md` of an imported judge, `verdict.json` `verdict.md` | [`engine`], from what [`judging`] and [`verdict`] make |
 
 pub mod error;
+pub mod fault;
 pub mod fs;
 pub mod git;
 pub mod ids;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use crate::fault::{self, Point};
 use crate::fs::{self, SharedSync};
 use crate::ids::Sha256Hash;
 
@@ -105,8 +106,11 @@ impl AnswerFile {
             let text = format!("`{}` exists already", answer.display());
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
         }
+        fault::reach(Point::AnswerWritten);
         self.file.sync_all()?;
+        fault::reach(Point::AnswerSynced);
         folder.publish(&self.path, answer)?;
+        fault::reach(Point::AnswerNamed);
         Ok(self.facts())
     }
 

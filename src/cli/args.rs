@@ -17,6 +17,7 @@ Examples:
   team run-and-judge -m claude,codex,ollama@qwen3 task.md     blind answers, then a blind vote
   team run -m claude:opus,codex \"Why is the sky blue?\"        only the answers
   team judge latest                                           vote on a finished run
+  team resume                                                 go on where a run was cut off
   team show latest --reveal                                   who wrote what
   team verify latest                                          whether all is as it was recorded
 
@@ -75,6 +76,8 @@ pub enum Command {
     Judge(JudgeArgs),
     /// Ask, then vote: `run` and `judge` in one
     RunAndJudge(RunAndJudgeArgs),
+    /// Go on with a session that was cut off, stopped, or failed in part
+    Resume(ResumeArgs),
     /// Show how far a session is
     Status(StatusArgs),
     /// List sessions, the newest first
@@ -191,10 +194,10 @@ pub struct AskArgs {
     pub session_path: Option<PathBuf>,
 }
 
-/// Limits and demands.
+/// Limits of time and number.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Limits")]
-pub struct LimitArgs {
+pub struct PaceArgs {
     /// The longest a slot may take, such as 10m; `none` for no limit
     #[arg(long, value_name = "TIME")]
     pub timeout: Option<Limit>,
@@ -210,6 +213,15 @@ pub struct LimitArgs {
     /// Retries of a request that failed before its first answer byte [default: 2]
     #[arg(long, value_name = "N")]
     pub retries: Option<u32>,
+}
+
+/// Limits and demands.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Limits")]
+pub struct LimitArgs {
+    /// Limits of time and number.
+    #[command(flatten)]
+    pub pace: PaceArgs,
     /// An answer of fewer bytes counts as empty
     #[arg(long, value_name = "BYTES")]
     pub min_bytes: Option<u64>,
@@ -258,6 +270,30 @@ pub struct SessionArgs {
     /// A session's folder, id, beginning of its id, or `latest`
     #[arg(default_value = "latest", value_name = "SESSION")]
     pub session: String,
+}
+
+/// `team resume`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  team resume                              what was cut off by a crash, a reboot or Ctrl-C
+  team resume latest --failed              also ask again where a slot ended with an error
+  team resume latest --failed --timeout 1h
+
+What is complete is never asked again. The limits are those that the session began with, unless others are given.")]
+pub struct ResumeArgs {
+    /// Which one.
+    #[command(flatten)]
+    pub session: SessionArgs,
+    /// Also ask the slots and judges again that ended with an error of their own
+    #[arg(long)]
+    pub failed: bool,
+    /// Go on although the input, the manifest, a prompt or the program is not what it was
+    #[arg(long)]
+    pub accept_drift: bool,
+    /// Other limits.
+    #[command(flatten)]
+    pub pace: PaceArgs,
 }
 
 /// `team status`.
@@ -452,11 +488,12 @@ impl AskArgs {
 impl LimitArgs {
     /// Adds what these set.
     pub fn apply(&self, settings: &mut FileSettings) {
-        settings.timeout = self.timeout.or(settings.timeout);
-        settings.idle_timeout = self.idle_timeout.or(settings.idle_timeout);
-        settings.deadline = self.deadline.or(settings.deadline);
-        settings.jobs = self.jobs.or(settings.jobs);
-        settings.retries = self.retries.or(settings.retries);
+        let PaceArgs { timeout, idle_timeout, deadline, jobs, retries } = self.pace;
+        settings.timeout = timeout.or(settings.timeout);
+        settings.idle_timeout = idle_timeout.or(settings.idle_timeout);
+        settings.deadline = deadline.or(settings.deadline);
+        settings.jobs = jobs.or(settings.jobs);
+        settings.retries = retries.or(settings.retries);
     }
 }
 

@@ -6,7 +6,7 @@ use super::context::Context;
 use super::doctor::Finding;
 use super::panel::{limits, prepare};
 use crate::config::ResolvedModel;
-use crate::engine::{self, RunRequest};
+use crate::engine::{self, RunRequest, Terms};
 use crate::error::Result;
 use crate::report::Silent;
 use crate::runner::{Checks, Limits};
@@ -41,7 +41,10 @@ async fn ask(context: &Context, models: Vec<ResolvedModel>) -> Result<Vec<Findin
         title: "doctor".to_owned(),
         input: QUESTION.to_owned(),
         models,
-        limits: Limits { timeout: configured.timeout.or(Some(PATIENCE)), ..configured },
+        terms: Terms {
+            limits: Limits { timeout: configured.timeout.or(Some(PATIENCE)), ..configured },
+            ..Terms::default()
+        },
         checks: Checks::default(),
         strict: false,
         judge: None,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::args::DemoArgs;
 use super::context::Context;
-use super::panel::{conclude, limits, prepare, resolve};
+use super::panel::{conclude, prepare, resolve, terms};
 use crate::config::{LOCAL_MODEL, ResolvedModel, SelfVote};
 use crate::engine::{self, JudgeRequest, RunRequest, read_input};
 use crate::error::{Error, ExitCode, Result};
@@ -36,7 +36,8 @@ pub(super) async fn demo(args: &DemoArgs, context: &Context) -> Result<ExitCode>
     let model = models.into_iter().next().ok_or_else(|| Error::internal("the local model stands for nothing"))?;
     let seats: Vec<ResolvedModel> = SEATS.iter().map(|seat| seat_of(&model, *seat)).collect();
     let prompts = Prompts::embedded().map_err(|error| Error::internal(error.to_string()))?;
-    let judge = JudgeRequest { judges: None, rules: SelfVote::Slot.into(), prompts: Arc::new(prompts) };
+    let judge =
+        JudgeRequest { judges: None, rules: SelfVote::Slot.into(), prompts: Arc::new(prompts), prompts_dir: None };
     judge.check(&seats)?;
     context.printer.note(format!(
         "demo: three seats of one small model (local@{LOCAL_MODEL}) answer a question and vote on each other's answers"
@@ -63,7 +64,7 @@ pub(super) async fn demo(args: &DemoArgs, context: &Context) -> Result<ExitCode>
         title: input.title().to_owned(),
         input: input.text,
         models: seats,
-        limits: limits(config.settings()),
+        terms: terms(config.settings(), false),
         checks: Checks::default(),
         strict: false,
         judge: Some(judge),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::args::JudgeArgs;
 use super::context::Context;
-use super::panel::{conclude, judge_request, limits, prepare, prepare_without_models};
+use super::panel::{conclude, judge_request, prepare, prepare_without_models, terms};
 use crate::config::{Config, ResolvedModel};
 use crate::engine::{self, ImportRequest};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
@@ -49,9 +49,9 @@ pub(super) async fn judge(args: &JudgeArgs, context: &Context) -> Result<ExitCod
     let judges = request.judges_of(&panel);
     let asked: Vec<_> = judges.iter().collect();
     let prepared = prepare(context, &config, &asked, None, args.limits.require_blind).await?;
-    let limits = limits(config.settings());
+    let terms = terms(config.settings(), args.limits.require_blind);
     let judged = conclude(context, prepared, async |context| {
-        engine::judge(layout, &request, limits, context, &mut rand::rng()).await
+        engine::judge(layout, &request, terms, context, &mut rand::rng()).await
     })
     .await?;
     Ok(judged.exit_code())

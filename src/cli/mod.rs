@@ -16,6 +16,7 @@ mod members;
 mod models;
 mod panel;
 mod printer;
+mod resume;
 mod run;
 mod schema;
 mod sessions;

@@ -11,7 +11,7 @@ use super::context::Context;
 use super::printer::{Printer, Verbosity};
 use crate::capture::Pattern;
 use crate::config::{Config, Models, ResolvedModel, Settings, Target};
-use crate::engine::{self, Decision, Folders, JudgeRequest, Outcome, Services, local_server};
+use crate::engine::{self, Decision, Folders, JudgeRequest, Outcome, Services, Terms, local_server};
 use crate::error::{Error, Result};
 use crate::isolation::{Level, OVERRIDE_VARIABLE, Preference, probe};
 use crate::prompts::Prompts;
@@ -34,6 +34,11 @@ pub(super) fn limits(settings: &Settings) -> Limits {
     }
 }
 
+/// The terms of a command.
+pub(super) fn terms(settings: &Settings, require_blind: bool) -> Terms {
+    Terms { limits: limits(settings), deadline: settings.deadline, require_blind }
+}
+
 /// How answers are judged.
 pub(super) fn judge_request(context: &Context, config: &Config, judging: &JudgingArgs) -> Result<JudgeRequest> {
     let settings = config.settings();
@@ -44,7 +49,8 @@ pub(super) fn judge_request(context: &Context, config: &Config, judging: &Judgin
     let prompts = Prompts::load(judging.prompts.as_deref()).map_err(|error| {
         Error::config(error.to_string()).hint("`--prompts DIR` holds copies of the files that it replaces")
     })?;
-    Ok(JudgeRequest { judges, rules: settings.vote, prompts: Arc::new(prompts) })
+    let prompts_dir = judging.prompts.as_ref().map(|dir| context.cwd.join(dir));
+    Ok(JudgeRequest { judges, rules: settings.vote, prompts: Arc::new(prompts), prompts_dir })
 }
 
 /// What makes text usable.
@@ -177,20 +183,30 @@ pub(super) async fn conclude(
     if let Some(written) = written {
         written.check().map_err(|source| Error::io("cannot write to standard output", source))?;
     }
+    show_outcome(context, &outcome)?;
+    Ok(outcome)
+}
+
+/// Prints the verdict, or where the session is, and what it amounts to.
+pub(super) fn show_outcome(context: &Context, outcome: &Outcome) -> Result<()> {
     if !context.global.json {
         match &outcome.verdict {
-            Some(verdict) => printer.document(verdict)?,
-            None => printer.line(outcome.layout.root().display().to_string())?,
+            Some(verdict) => context.printer.document(verdict)?,
+            None => context.printer.line(outcome.layout.root().display().to_string())?,
         }
     }
-    explain(printer, &outcome);
-    Ok(outcome)
+    explain(&context.printer, outcome);
+    Ok(())
 }
 
 /// The last words of a command: what it amounts to, where a person may not see it in the data.
 fn explain(printer: &Printer, outcome: &Outcome) {
     if let Some(stop) = outcome.stop {
-        printer.note(format!("stopped ({}); what was complete is kept", stop.cause()));
+        printer.note(format!(
+            "stopped ({}); what was complete is kept, and `team resume {}` goes on",
+            stop.cause(),
+            outcome.layout.name()
+        ));
     }
     let status = format!("`team status {}`", outcome.layout.name());
     match &outcome.decision {

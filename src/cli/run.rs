@@ -2,7 +2,7 @@
 
 use super::args::{AskArgs, JudgingArgs, LimitArgs, RunAndJudgeArgs, RunArgs};
 use super::context::Context;
-use super::panel::{checks, conclude, judge_request, limits, prepare, resolve};
+use super::panel::{checks, conclude, judge_request, prepare, resolve, terms};
 use crate::engine::{self, RunRequest, contained, read_input};
 use crate::error::{ExitCode, Result};
 use crate::session::SessionKind;
@@ -53,7 +53,7 @@ async fn ask(
         title: ask.name.clone().unwrap_or_else(|| input.title().to_owned()),
         input: input.text,
         models: models.clone(),
-        limits: limits(config.settings()),
+        terms: terms(config.settings(), limit_args.require_blind),
         checks,
         strict: limit_args.strict,
         judge,

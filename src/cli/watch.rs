@@ -95,9 +95,9 @@ fn reader_has_left() -> bool {
 /// A session's record, that of its newest round of votes and those of the turns in it, told in the order in which they
 /// were written.
 struct Following {
-    /// From the session inwards: the last one is what goes on.
-    folders: Vec<Folder>,
-    id: String,
+    session: Folder,
+    /// The path of the folder that was told of last.
+    place: String,
 }
 
 /// One of the folders that are followed.
@@ -106,47 +106,62 @@ struct Folder {
     layout: Layout,
     /// What it is called, from the session's own folder.
     path: String,
+    id: String,
+    /// The newest folder in it. It is followed also after its end: a round that was stopped may be resumed.
+    inside: Option<Box<Folder>>,
 }
 
 impl Following {
     fn new(layout: Layout, id: String) -> Self {
-        let record = Follower::new(layout.clone(), id.clone());
-        Self { folders: vec![Folder { record, layout, path: ".".to_owned() }], id }
+        Self { session: Folder::new(layout, ".".to_owned(), id), place: ".".to_owned() }
     }
 
     /// Tells what has come since the last look.
     fn look(&mut self, observer: &mut dyn Observer) -> Result<(), SessionError> {
-        self.tell(0, observer)?;
-        if let Some(innermost) = self.folders.last() {
-            observer.live(&innermost.record.live_status());
-        }
+        self.session.tell(&mut self.place, observer)?;
+        observer.live(&self.session.at(&self.place).record.live_status());
         Ok(())
     }
+}
 
-    /// Tells what is new in the folder at `depth` and in those inside of it.
-    fn tell(&mut self, depth: usize, observer: &mut dyn Observer) -> Result<(), SessionError> {
-        let Some(folder) = self.folders.get_mut(depth) else { return Ok(()) };
-        folder.record.look()?;
-        while let Some(record) = self.folders[depth].record.next_event()? {
+impl Folder {
+    fn new(layout: Layout, path: String, id: String) -> Self {
+        Self { record: Follower::new(layout.clone(), id.clone()), layout, path, id, inside: None }
+    }
+
+    /// This folder or the one inside of it that is at `place`.
+    fn at(&self, place: &str) -> &Self {
+        match &self.inside {
+            Some(inside) if self.path != place => inside.at(place),
+            _ => self,
+        }
+    }
+
+    /// Tells what is new in the folder and in those inside of it.
+    fn tell(&mut self, place: &mut String, observer: &mut dyn Observer) -> Result<(), SessionError> {
+        self.record.look()?;
+        while let Some(record) = self.record.next_event()? {
             // While a folder inside goes on this one records nothing: what comes now comes after it.
-            if self.folders.len() > depth + 1 {
-                self.tell(depth + 1, observer)?;
-                self.folders.truncate(depth + 1);
-                observer.enter(&self.folders[depth].path);
+            if let Some(inside) = &mut self.inside {
+                inside.tell(place, observer)?;
             }
-            let folder = &self.folders[depth];
-            observer.event(&record, folder.record.status());
-            let (layout, name) = match record.event {
-                Event::RoundOpened { round } => (folder.layout.round(round), round.folder()),
-                Event::TurnOpened { turn, .. } => {
-                    (folder.layout.turn(turn), format!("{}/{}", folder.path, turn.folder()))
-                }
+            if *place != self.path {
+                place.clone_from(&self.path);
+                observer.enter(place);
+            }
+            observer.event(&record, self.record.status());
+            let (layout, path) = match record.event {
+                Event::RoundOpened { round } => (self.layout.round(round), round.folder()),
+                Event::TurnOpened { turn, .. } => (self.layout.turn(turn), format!("{}/{}", self.path, turn.folder())),
                 _ => continue,
             };
-            observer.enter(&name);
-            let record = Follower::new(layout.clone(), self.id.clone());
-            self.folders.push(Folder { record, layout, path: name });
+            place.clone_from(&path);
+            observer.enter(place);
+            self.inside = Some(Box::new(Self::new(layout, path, self.id.clone())));
         }
-        self.tell(depth + 1, observer)
+        match &mut self.inside {
+            Some(inside) => inside.tell(place, observer),
+            None => Ok(()),
+        }
     }
 }

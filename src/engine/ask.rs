@@ -7,7 +7,8 @@ use std::path::Path;
 use super::record::record;
 use super::services::Services;
 use crate::config::{ResolvedModel, Target};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fault::{self, Point};
 use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::{Assignment, Ballot, BallotForm, JudgePrompts, PromptError, parse, schema};
@@ -45,6 +46,8 @@ pub(super) enum Question {
 }
 
 /// Writes a prompt for each assignment, asks, and reads what came back. Of a judge that did not complete nothing is read.
+///
+/// What is on record already (a prompt, a reply, a ballot) is not done again.
 pub(super) async fn ask(
     folder: &mut PanelFolder,
     prompts: &JudgePrompts<'_>,
@@ -57,14 +60,27 @@ pub(super) async fn ask(
         let Some(member) = folder.manifest().member(judge) else { continue };
         let model = member.resolved.clone();
         let path = folder.layout().prompt(judge);
-        let sha256 = write_prompt(prompts, assignment, question, form_of(&model), &path)?;
-        record(folder, Event::PromptWritten { judge, sha256 }, &mut *asking.observer)?;
+        let written = Prompt { prompts, assignment, question, form: form_of(&model) };
+        match prompt_on_record(folder, judge) {
+            Some(recorded) => written.check(recorded, &path)?,
+            None => {
+                let sha256 = written.write(&path)?;
+                fault::reach(Point::PromptWritten);
+                record(folder, Event::PromptWritten { judge, sha256 }, &mut *asking.observer)?;
+                fault::reach(Point::PromptRecorded);
+            }
+        }
+        if folder.status().models.get(&judge).is_none_or(|entry| entry.state != SlotState::Pending) {
+            continue;
+        }
         let purpose = Purpose::Ballot { schema: schema(assignment) };
         jobs.push(SlotJob { id: judge, model, prompt: path, purpose });
     }
-    let shared = asking.services.shared(&asking.session, asking.limits, Checks::default(), folder.manifest());
-    let at_once = asking.services.at_once();
-    run_panel(folder, jobs, shared, at_once, &mut *asking.control, &mut *asking.observer).await?;
+    if !jobs.is_empty() {
+        let shared = asking.services.shared(&asking.session, asking.limits, Checks::default(), folder.manifest());
+        let at_once = asking.services.at_once();
+        run_panel(folder, jobs, shared, at_once, &mut *asking.control, &mut *asking.observer).await?;
+    }
 
     let mut replies = BTreeMap::new();
     for (assignment, _) in questions {
@@ -78,7 +94,10 @@ pub(super) async fn ask(
                 let ballot = parse(&String::from_utf8_lossy(&bytes), assignment);
                 let (votes, missing) = (ballot.votes.len() as u32, ballot.missing.len() as u32);
                 let event = Event::Ballot { judge, response: sha256, votes, missing };
-                record(folder, event, &mut *asking.observer)?;
+                if !folder.records().iter().any(|record| record.event == event) {
+                    record(folder, event, &mut *asking.observer)?;
+                    fault::reach(Point::BallotRecorded);
+                }
                 Some((sha256, ballot))
             }
             _ => None,
@@ -98,50 +117,87 @@ pub(super) fn form_of(model: &ResolvedModel) -> BallotForm {
     }
 }
 
-fn write_prompt(
-    prompts: &JudgePrompts<'_>,
-    assignment: &Assignment,
-    question: &Question,
-    form: BallotForm,
-    path: &Path,
-) -> Result<Sha256Hash> {
-    let mut file = HashingFile::create(path)?;
-    let written: Result<(), PromptError> = match question {
-        Question::Votes => prompts.write(assignment, form, &mut file),
-        Question::Rest { reply, context_tokens } => {
-            prompts.write_repair(assignment, form, reply, *context_tokens, &mut file)
-        }
-    };
-    written?;
-    file.finish()
+/// The newest prompt of `judge` on record.
+fn prompt_on_record(folder: &PanelFolder, judge: SlotId) -> Option<Sha256Hash> {
+    folder.records().iter().rev().find_map(|record| match &record.event {
+        Event::PromptWritten { judge: of, sha256 } if *of == judge => Some(*sha256),
+        _ => None,
+    })
 }
 
-/// A new file whose hash is known when it is finished.
-struct HashingFile {
-    file: BufWriter<fs_err::File>,
+/// The prompt of one judge.
+struct Prompt<'a, 'p> {
+    prompts: &'a JudgePrompts<'p>,
+    assignment: &'a Assignment,
+    question: &'a Question,
+    form: BallotForm,
+}
+
+impl Prompt<'_, '_> {
+    /// Writes it to `path`; what a process that died left there is replaced.
+    fn write(&self, path: &Path) -> Result<Sha256Hash> {
+        fs::remove_if_exists(path)?;
+        let mut file = Hashing::new(BufWriter::new(fs::create_exclusive(path)?));
+        self.render(&mut file)?;
+        file.flush()?;
+        file.inner.get_ref().sync_data()?;
+        Ok(file.hash())
+    }
+
+    /// Fails unless it is the one that the judge was asked with.
+    fn check(&self, recorded: Sha256Hash, path: &Path) -> Result<()> {
+        let mut nowhere = Hashing::new(std::io::sink());
+        self.render(&mut nowhere)?;
+        if nowhere.hash() != recorded {
+            let judge = self.assignment.judge;
+            return Err(Error::usage(format!("judge {judge} would not be asked what it was asked before"))
+                .hint("`team judge` has the answers judged anew, in a round of its own"));
+        }
+        if Sha256Hash::of(&fs_err::read(path)?) != recorded {
+            return Err(Error::new(
+                ErrorKind::Integrity,
+                format!("`{}` is not the prompt that was recorded", path.display()),
+            )
+            .hint("it was changed after it was written; `team judge` has the answers judged anew"));
+        }
+        Ok(())
+    }
+
+    fn render(&self, out: &mut impl Write) -> Result<()> {
+        let written: Result<(), PromptError> = match self.question {
+            Question::Votes => self.prompts.write(self.assignment, self.form, out),
+            Question::Rest { reply, context_tokens } => {
+                self.prompts.write_repair(self.assignment, self.form, reply, *context_tokens, out)
+            }
+        };
+        Ok(written?)
+    }
+}
+
+/// Where something is written, with the hash of what was.
+struct Hashing<W> {
+    inner: W,
     hasher: sha2::Sha256,
 }
 
-impl HashingFile {
-    fn create(path: &Path) -> Result<Self> {
-        Ok(Self { file: BufWriter::new(fs::create_exclusive(path)?), hasher: <sha2::Sha256 as sha2::Digest>::new() })
+impl<W: Write> Hashing<W> {
+    fn new(inner: W) -> Self {
+        Self { inner, hasher: <sha2::Sha256 as sha2::Digest>::new() }
     }
 
-    fn finish(mut self) -> Result<Sha256Hash> {
-        self.file.flush()?;
-        self.file.get_ref().sync_data()?;
-        Ok(Sha256Hash::finish(self.hasher))
+    fn hash(self) -> Sha256Hash {
+        Sha256Hash::finish(self.hasher)
     }
 }
 
-impl Write for HashingFile {
+impl<W: Write> Write for Hashing<W> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let written = self.file.write(bytes)?;
+        let written = self.inner.write(bytes)?;
         sha2::Digest::update(&mut self.hasher, &bytes[..written]);
         Ok(written)
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        self.file.flush()
+        self.inner.flush()
     }
 }

@@ -17,7 +17,7 @@ use crate::judging::{
     read_json, read_text,
 };
 use crate::session::slot::{Reason, SlotState};
-use crate::session::{Event, Manifest, PanelFolder, Round, Session, SlotEnd, SlotError, Status};
+use crate::session::{Event, Manifest, NewRound, PanelFolder, Round, Session, SlotEnd, SlotError, Status};
 
 /// What to import.
 #[derive(Debug, Clone)]
@@ -102,15 +102,14 @@ pub(super) fn import_round<R: CryptoRng>(
             sha256: Sha256Hash::of(bytes),
         })
         .collect();
-    let models = judges.iter().map(|judge| from_elsewhere(&judge.name)).collect();
-    let (round, mut folder) = session.open_round(
-        models,
-        services.isolation(),
-        BTreeMap::new(),
-        RoundRules { votes: rules(), bench: Bench::Imported }.to_map(),
-        Timestamp::now(),
-        rng,
-    )?;
+    let new = NewRound {
+        judges: judges.iter().map(|judge| from_elsewhere(&judge.name)).collect(),
+        isolation: services.isolation(),
+        prompts: BTreeMap::new(),
+        rules: RoundRules { votes: rules(), bench: Bench::Imported }.to_map(),
+        plan: None,
+    };
+    let (round, mut folder) = session.open_round(new, Timestamp::now(), rng)?;
     show_last(session.panel(), observer);
     observer.enter(&round.folder());
     show_last(&folder, observer);

@@ -1,5 +1,6 @@
 //! Who judges, and whether every answer would have a judge.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::rules::{Bench, RoundRules};
@@ -19,6 +20,8 @@ pub struct JudgeRequest {
     pub rules: VoteRules,
     /// The texts sent to judges.
     pub prompts: Arc<Prompts>,
+    /// The folder that the user's own among them were read from, absolute.
+    pub prompts_dir: Option<PathBuf>,
 }
 
 impl JudgeRequest {

@@ -1,7 +1,7 @@
 //! Run, judge, verdict and close put together: what every front end calls.
 //!
 //! A front end resolves names, makes a [`Control`](crate::runner::Control) and [`Services`], and calls [`run()`] or
-//! [`judge()`]. Everything is validated before the session's folder exists; from then on whatever is complete is kept, and
+//! [`judge()`], or looks at what is left of a session with [`Resumption::of`] and calls [`resume()`]. Everything is validated before the session's folder exists; from then on whatever is complete is kept, and
 //! the session is closed on every path.
 
 mod ask;
@@ -10,8 +10,10 @@ mod input;
 mod judge;
 mod local;
 mod outcome;
+mod plan;
 mod publish;
 mod record;
+mod resume;
 mod round;
 mod rules;
 mod run;
@@ -24,6 +26,8 @@ pub use input::{Input, contained, read_input};
 pub use judge::JudgeRequest;
 pub use local::local_server;
 pub use outcome::{Decision, Outcome};
+pub use plan::Terms;
+pub use resume::{Pace, ResumeOptions, Resumption, finished, resume};
 pub use run::{Context, RunRequest, import, judge, run};
 pub use services::{Folders, Services};
 pub use verify::{Checked, Mismatch, RecordEnd, Verification, verify};

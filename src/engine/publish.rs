@@ -1,5 +1,7 @@
 //! The verdict: counted, rendered with the names, written to the round and copied to the session's top.
 
+use std::path::Path;
+
 use jiff::Timestamp;
 
 use super::outcome::Decision;
@@ -7,13 +9,14 @@ use super::record::{record, show_last};
 use super::round::RoundEnd;
 use super::services::Services;
 use crate::config::Target;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::fault::{self, Point};
 use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::Votes;
 use crate::runner::Observer;
 use crate::session::slot::SlotState;
-use crate::session::{Event, History, Manifest, Phase, Record, Round, Session, SessionState, Status, Turn};
+use crate::session::{Event, Manifest, Phase, Record, Round, Session, SessionError, SessionState, Status, Turn, Why};
 use crate::verdict::{self, Context, FailedSeat, Names, Seat};
 
 /// A verdict on disk.
@@ -22,7 +25,80 @@ pub(super) struct Published {
     pub(super) text: String,
 }
 
-/// Publishes the verdict of a round whose ballots are on disk, and closes the round.
+/// The round whose verdict is on its record, as its files are; `None` while there is none.
+pub(super) fn voted(session: &Session, round: Round) -> Result<Option<RoundEnd>> {
+    if !session.is_made(round)? {
+        return Ok(None);
+    }
+    let folder = session.enter_round(round)?;
+    let Some(recorded) = verdict_on_record(folder.records()) else { return Ok(None) };
+    let bytes = check(&folder.layout().votes(), recorded.votes)?;
+    let votes = Votes::from_json(&bytes)?;
+    let votes_hash = Sha256Hash::of(&bytes);
+    Ok(Some(RoundEnd { round, folder, votes, votes_hash, second_pass: None, notes: Vec::new() }))
+}
+
+/// The verdict that stands: the newest that was published, and what it amounts to. `None` where there is none, or an
+/// answer has come after it.
+pub(super) fn published(session: &Session) -> Result<Option<Published>> {
+    let records = session.panel().records();
+    let Some(recorded) = verdict_on_record(records) else { return Ok(None) };
+    let since = records.iter().rev().take_while(|record| !matches!(record.event, Event::Verdict { .. }));
+    let completes = |event: &Event| matches!(event, Event::SlotEnded { end, .. } if end.state == SlotState::Completed);
+    if since.into_iter().any(|record| completes(&record.event)) {
+        return Ok(None);
+    }
+    for round in session.layout().rounds().into_iter().rev() {
+        let Some(end) = voted(session, round)? else { continue };
+        if verdict_on_record(end.folder.records()).is_none_or(|own| own.verdict_json != recorded.verdict_json) {
+            continue;
+        }
+        let result = verdict::tally(&end.votes);
+        let names = Names { slots: names_of(session.panel().manifest()), judges: names_of(end.folder.manifest()) };
+        let text = check(&session.layout().verdict_md(), Some(recorded.verdict_md))?;
+        let text = String::from_utf8_lossy(&text).into_owned();
+        return Ok(Some(Published { decision: decision_of(&result, &names), text }));
+    }
+    Ok(None)
+}
+
+/// The hashes of the newest verdict on a record.
+#[derive(Clone, Copy)]
+struct Recorded {
+    votes: Option<Sha256Hash>,
+    verdict_json: Sha256Hash,
+    verdict_md: Sha256Hash,
+}
+
+fn verdict_on_record(records: &[Record]) -> Option<Recorded> {
+    records.iter().rev().find_map(|record| match record.event {
+        Event::Verdict { votes, verdict_json, verdict_md, .. } => Some(Recorded { votes, verdict_json, verdict_md }),
+        _ => None,
+    })
+}
+
+/// A file's bytes, when they are those that were recorded.
+fn check(path: &Path, recorded: Option<Sha256Hash>) -> Result<Vec<u8>> {
+    let bytes = fs_err::read(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => SessionError::Missing(path.to_owned()),
+        _ => SessionError::Io(error),
+    })?;
+    if recorded.is_some_and(|recorded| recorded != Sha256Hash::of(&bytes)) {
+        return Err(Error::new(ErrorKind::Integrity, format!("`{}` is not what was recorded", path.display()))
+            .hint("it was changed after it was written; `team judge` has the answers judged anew"));
+    }
+    Ok(bytes)
+}
+
+fn decision_of(result: &verdict::Verdict, names: &Names) -> Decision {
+    match result.decision {
+        verdict::Decision::Ranking => Decision::Ranking,
+        verdict::Decision::NoDecision => Decision::NoDecision { why: verdict::summary(result, names) },
+    }
+}
+
+/// Publishes the verdict of a round whose ballots are on disk, and closes the round. What of that is on record already is
+/// taken from there.
 pub(super) fn publish(
     session: &mut Session,
     end: RoundEnd,
@@ -39,10 +115,10 @@ pub(super) fn publish(
         round,
         panel: &panel,
         slots: session.panel().status(),
-        slot_records: &History::read(&session.layout().events())?.records,
+        slot_records: session.panel().records(),
         judges: &judges,
         judged: folder.status(),
-        judge_records: &History::read(&folder.layout().events())?.records,
+        judge_records: folder.records(),
         second_pass: second_pass.as_ref(),
         source: BallotSource::of(&votes),
         head: folder.head(),
@@ -50,16 +126,35 @@ pub(super) fn publish(
     };
     let names = told.names();
     let context = told.context(notes);
-    let json = verdict::to_json(&result).map_err(|e| Error::internal(e.to_string()))?;
-    // What a judge wrote is quoted; a secret that it saw must not be.
-    let text = services.open_scrub().text_for(None, &verdict::render(&result, &names, &context));
-
-    fs::replace(&folder.layout().verdict_json(), &json)?;
-    fs::replace(&folder.layout().verdict_md(), text.as_bytes())?;
+    let published = |votes, verdict_json, verdict_md| Event::Verdict {
+        votes,
+        verdict_json,
+        verdict_md,
+        rendering: Some(verdict::RENDERING),
+    };
+    let (json, text) = match verdict_on_record(folder.records()) {
+        Some(recorded) => {
+            let json = check(&folder.layout().verdict_json(), Some(recorded.verdict_json))?;
+            let text = check(&folder.layout().verdict_md(), Some(recorded.verdict_md))?;
+            (json, String::from_utf8_lossy(&text).into_owned())
+        }
+        None => {
+            let json = verdict::to_json(&result).map_err(|e| Error::internal(e.to_string()))?;
+            // What a judge wrote is quoted; a secret that it saw must not be.
+            let text = services.open_scrub().text_for(None, &verdict::render(&result, &names, &context));
+            fs::replace(&folder.layout().verdict_json(), &json)?;
+            fault::reach(Point::VerdictJson);
+            fs::replace(&folder.layout().verdict_md(), text.as_bytes())?;
+            fault::reach(Point::VerdictText);
+            let (verdict_json, verdict_md) = (Sha256Hash::of(&json), Sha256Hash::of(text.as_bytes()));
+            record(&mut folder, published(Some(votes_hash), verdict_json, verdict_md), observer)?;
+            folder.settle()?;
+            fault::reach(Point::VerdictRecorded);
+            (json, text)
+        }
+    };
     let verdict_json = Sha256Hash::of(&json);
     let verdict_md = Sha256Hash::of(text.as_bytes());
-    let published = |votes| Event::Verdict { votes, verdict_json, verdict_md, rendering: Some(verdict::RENDERING) };
-    record(&mut folder, published(Some(votes_hash)), observer)?;
     let round_status = folder.status().clone();
     let last = session.close_round(round, folder, SessionState::Completed, Timestamp::now())?;
     observer.event(&last, &round_status);
@@ -67,16 +162,37 @@ pub(super) fn publish(
     observer.enter(".");
     show_last(session.panel(), observer);
     fs::replace(&session.layout().verdict_json(), &json)?;
+    fault::reach(Point::VerdictJsonCopied);
     fs::replace(&session.layout().verdict_md(), text.as_bytes())?;
+    fault::reach(Point::VerdictTextCopied);
     session.name_models();
     record(session.panel_mut(), Event::PhaseStarted { phase: Phase::Verdict }, observer)?;
-    record(session.panel_mut(), published(None), observer)?;
+    record(session.panel_mut(), published(None, verdict_json, verdict_md), observer)?;
     session.panel_mut().settle()?;
-    let decision = match result.decision {
-        verdict::Decision::Ranking => Decision::Ranking,
-        verdict::Decision::NoDecision => Decision::NoDecision { why: verdict::summary(&result, &names) },
-    };
-    Ok(Published { decision, text })
+    fault::reach(Point::SessionVerdict);
+    Ok(Published { decision: decision_of(&result, &names), text })
+}
+
+/// What kept slots or judges apart that were asked before the session was resumed elsewhere.
+fn other_isolation(records: &[&[Record]], now: &str) -> Option<String> {
+    let mut begun = records.iter().filter_map(|records| match &records.first()?.event {
+        Event::Created { isolation, .. } => Some(isolation.as_str()),
+        _ => None,
+    });
+    let resumed = records
+        .iter()
+        .any(|records| records.iter().any(|record| matches!(record.event, Event::Reopened { why: Why::Resume, .. })));
+    let other = begun.find(|begun| *begun != now).filter(|_| resumed)?;
+    Some(format!("before the session was resumed slots were kept apart by other means: {other}"))
+}
+
+/// What was not as before when the session was resumed.
+fn accepted_drift(records: &[Record]) -> impl Iterator<Item = String> {
+    let drift = records.iter().filter_map(|record| match &record.event {
+        Event::Reopened { drift, .. } if !drift.is_empty() => Some(drift.join("; ")),
+        _ => None,
+    });
+    drift.map(|drift| format!("the session was resumed although not all was as before: {drift}"))
 }
 
 /// Where the ballots of a round come from.
@@ -124,6 +240,8 @@ impl Told<'_> {
         if was_revealed(self.slot_records) {
             notes.push("the names were revealed to a person before this verdict; the record says when".to_owned());
         }
+        notes.extend(accepted_drift(self.slot_records));
+        notes.extend(other_isolation(&[self.slot_records, self.judge_records], &self.isolation));
         notes.extend(dropped_settings(self.slot_records, "slot"));
         notes.extend(dropped_settings(self.judge_records, "judge"));
         let mut failed = failed_seats(self.slots, Seat::Slot, "");

@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use rand::CryptoRng;
+use rand::rngs::StdRng;
+use rand::{CryptoRng, SeedableRng};
 
 use super::ask::{Asking, Question, ask, form_of};
 use super::judge::{JudgeRequest, answer_of, seated_judges};
-use super::record::{record, show_last};
+use super::plan::{RoundPlan, Terms, written};
+use super::record::{record, show_last, show_since};
 use super::services::Services;
 use super::shown::{Shown, leak_scan};
 use crate::config::{Passes, Repair, ResolvedModel, VoteRules};
 use crate::error::{Error, ErrorKind, Result};
+use crate::fault::{self, Point};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
 use crate::judging::{
@@ -19,10 +22,11 @@ use crate::judging::{
     Votes, assign,
 };
 use crate::prompts::Prompts;
-use crate::runner::{Control, Limits, Observer};
+use crate::runner::{Control, Observer};
 use crate::session::slot::{Reason, SlotState};
 use crate::session::{
-    Event, NewTurn, PanelFolder, Round, Session, SessionKind, SessionState, SlotEnd, SlotError, Status, Turn,
+    Ended, Event, Manifest, NewRound, NewTurn, PanelFolder, Round, Session, SessionKind, SessionState, SlotEnd,
+    SlotError, Status, TakeUp, Turn,
 };
 
 /// A round that ended, its ballots on disk.
@@ -43,22 +47,34 @@ pub(super) fn prompt_hashes(prompts: &Prompts) -> BTreeMap<String, Sha256Hash> {
     prompts.hashes().into_iter().map(|(name, hash)| (name.to_owned(), hash)).collect()
 }
 
+/// A round that was opened before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Opened {
+    pub(super) round: Round,
+    /// Whether judges that ended with an error of their own are asked again.
+    pub(super) failed: bool,
+}
+
 /// Everything that a round is run with.
 pub(super) struct RoundContext<'a, R> {
     pub(super) services: &'a Services,
-    pub(super) limits: Limits,
+    pub(super) terms: Terms,
     pub(super) control: &'a mut Control,
     pub(super) observer: &'a mut dyn Observer,
     pub(super) rng: &'a mut R,
 }
 
 /// Asks the judges and reads their ballots. Only COMPLETED answers with the recorded hash are shown.
+///
+/// The round is a new one, or goes on where one that was `opened` before was left: its judges keep their ids, prompts and
+/// names for the answers, for what was drawn in it is drawn from its manifest's nonce.
 pub(super) async fn run_round<R: CryptoRng>(
     session: &mut Session,
     request: &JudgeRequest,
+    opened: Option<Opened>,
     context: RoundContext<'_, R>,
 ) -> Result<RoundEnd> {
-    let RoundContext { services, limits, control, observer, rng } = context;
+    let RoundContext { services, terms, control, observer, rng } = context;
     let rules = request.rules;
     let manifest = session.panel().manifest().clone();
     let models: Vec<ResolvedModel> =
@@ -93,19 +109,33 @@ pub(super) async fn run_round<R: CryptoRng>(
     let kind = session.meta().kind;
     let hashes = prompt_hashes(&request.prompts);
     let now = Timestamp::now();
-    let (round, mut folder) = session.open_round(
-        judge_models,
-        services.isolation(),
-        hashes.clone(),
-        request.round_rules().to_map(),
-        now,
-        rng,
-    )?;
-    show_last(session.panel(), observer);
-    observer.enter(&round.folder());
-    show_last(&folder, observer);
+    let (round, mut folder) = match opened {
+        Some(Opened { round, failed }) => {
+            let mut folder = session.enter_round(round)?;
+            observer.enter(&round.folder());
+            let known = folder.records().len();
+            folder.take_up(TakeUp { failed, drift: &[], ended: Ended::GoesOn }, now)?;
+            show_since(&folder, known, observer);
+            (round, folder)
+        }
+        None => {
+            let new = NewRound {
+                judges: judge_models,
+                isolation: services.isolation(),
+                prompts: hashes.clone(),
+                rules: request.round_rules().to_map(),
+                plan: Some(written(&RoundPlan::of(request, terms))?),
+            };
+            let (round, folder) = session.open_round(new, now, rng)?;
+            show_last(session.panel(), observer);
+            observer.enter(&round.folder());
+            show_last(&folder, observer);
+            (round, folder)
+        }
+    };
     let judges = seated_judges(folder.manifest(), &manifest, request.round_rules().bench);
-    let drawn = assign(&answers, &judges, rules.own, rng)?;
+    let chance = Chance::of(folder.manifest());
+    let drawn = assign(&answers, &judges, rules.own, &mut chance.rng("assignment"))?;
     let seats = folder.manifest().clone();
     let fitted = prompts
         .fit(drawn, &judges, |judge| seats.member(judge).map(|member| form_of(&member.resolved)).unwrap_or_default())
@@ -122,11 +152,14 @@ pub(super) async fn run_round<R: CryptoRng>(
     }));
     notes.extend(Coverage::assigned(&answers, &fitted.assignments).note());
     for (judge, end) in unasked(&judges, &fitted) {
+        if folder.status().models.get(&judge).is_none_or(|entry| entry.state != SlotState::Pending) {
+            continue;
+        }
         record(&mut folder, Event::SlotEnded { slot: judge, end: Box::new(end) }, observer)?;
     }
 
     let mut turns = Turns {
-        asking: Asking { services, session: session.layout().clone(), limits, control, observer },
+        asking: Asking { services, session: session.layout().clone(), limits: terms.limits, control, observer },
         prompts: &prompts,
         round,
         kind,
@@ -134,11 +167,12 @@ pub(super) async fn run_round<R: CryptoRng>(
         contexts: judges.iter().map(|judge| (judge.id, judge.context_tokens)).collect(),
         notes,
         second_pass: None,
+        failed: opened.is_some_and(|opened| opened.failed),
     };
     let mut ballots: BTreeMap<SlotId, JudgeVotes> = BTreeMap::new();
     turns.pass(&mut folder, &round.folder(), fitted.assignments.clone(), rules.repair, &mut ballots).await?;
     if rules.passes == Passes::Two {
-        turns.second_pass(&mut folder, &fitted.assignments, rules.repair, &mut ballots, rng).await?;
+        turns.second_pass(&mut folder, &fitted.assignments, rules.repair, &mut ballots, &chance).await?;
     }
     let Turns { notes, second_pass, .. } = turns;
     for (judge, entry) in &folder.status().models {
@@ -156,7 +190,23 @@ pub(super) fn write_votes(folder: &mut PanelFolder, votes: &Votes) -> Result<Sha
     let mut bytes = serde_json::to_vec_pretty(votes).map_err(|e| Error::internal(e.to_string()))?;
     bytes.push(b'\n');
     fs::replace(&folder.layout().votes(), &bytes)?;
+    fault::reach(Point::VotesWritten);
     Ok(Sha256Hash::of(&bytes))
+}
+
+/// What is drawn in a round, again the same whenever it is drawn: from the manifest's nonce, which nobody but `team` sees.
+struct Chance {
+    nonce: String,
+}
+
+impl Chance {
+    fn of(manifest: &Manifest) -> Self {
+        Self { nonce: manifest.nonce.clone() }
+    }
+
+    fn rng(&self, purpose: &str) -> StdRng {
+        StdRng::from_seed(*Sha256Hash::of(format!("{purpose} {}", self.nonce).as_bytes()).bytes())
+    }
 }
 
 /// There is nothing to compare.
@@ -205,6 +255,7 @@ struct Turns<'a, 'p> {
     contexts: BTreeMap<SlotId, Option<u64>>,
     notes: Vec<String>,
     second_pass: Option<Status>,
+    failed: bool,
 }
 
 impl Turns<'_, '_> {
@@ -272,19 +323,20 @@ impl Turns<'_, '_> {
     }
 
     /// Asks the judges that completed the first pass again, with their answers in reverse order.
-    async fn second_pass<R: CryptoRng>(
+    async fn second_pass(
         &mut self,
         folder: &mut PanelFolder,
         first: &[Assignment],
         repair: Repair,
         ballots: &mut BTreeMap<SlotId, JudgeVotes>,
-        rng: &mut R,
+        chance: &Chance,
     ) -> Result<()> {
         // The votes of the others do not count whatever they would say now.
         let completed = |assignment: &&Assignment| {
             ballots.get(&assignment.judge).is_some_and(|ballot| ballot.state == SlotState::Completed)
         };
-        let again: Vec<Assignment> = first.iter().filter(completed).map(|first| first.reversed(rng)).collect();
+        let reversed = |first: &Assignment| first.reversed(&mut chance.rng(&format!("second pass {}", first.judge)));
+        let again: Vec<Assignment> = first.iter().filter(completed).map(reversed).collect();
         if again.is_empty() || self.asking.control.stop().is_some() {
             return Ok(());
         }
@@ -313,6 +365,7 @@ impl Turns<'_, '_> {
             judges: &judges,
             isolation: self.asking.services.isolation(),
             prompts: self.hashes.clone(),
+            failed: self.failed,
         };
         let opened = folder.open_turn(new, Timestamp::now())?;
         show_last(folder, &mut *self.asking.observer);

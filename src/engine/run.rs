@@ -8,15 +8,16 @@ use rand::CryptoRng;
 use super::import::{ImportRequest, import_round};
 use super::judge::JudgeRequest;
 use super::outcome::{Decision, Outcome};
-use super::publish::{Published, publish};
+use super::plan::{RunPlan, Terms, written};
+use super::publish::{Published, publish, published, voted};
 use super::record::{record, show_last};
-use super::round::{RoundContext, prompt_hashes, run_round};
+use super::round::{Opened, RoundContext, prompt_hashes, run_round};
 use super::services::Services;
 use crate::config::ResolvedModel;
 use crate::error::{Error, ErrorKind, Result};
-use crate::runner::{Checks, Control, Limits, Observer, Purpose, SlotJob, StopAll, run_panel};
+use crate::runner::{Checks, Control, Observer, Purpose, SlotJob, StopAll, run_panel};
 use crate::session::slot::SlotState;
-use crate::session::{Event, Layout, NewSession, Phase, Session, SessionKind, SessionState};
+use crate::session::{Event, Layout, NewSession, Phase, Round, RoundStand, Session, SessionKind, SessionState};
 
 /// What to run.
 #[derive(Debug, Clone)]
@@ -31,8 +32,8 @@ pub struct RunRequest {
     pub input: String,
     /// The panel, in the user's order.
     pub models: Vec<ResolvedModel>,
-    /// The user's limits.
-    pub limits: Limits,
+    /// The terms that everybody is asked on.
+    pub terms: Terms,
     /// What makes text usable.
     pub checks: Checks,
     /// Whether a missing slot makes the run fail.
@@ -60,6 +61,7 @@ pub async fn run<R: CryptoRng>(request: RunRequest, context: Context<'_>, rng: &
     let Context { services, control, observer, announce } = context;
     let now = Timestamp::now();
     let prompts = request.judge.as_ref().map(|judge| prompt_hashes(&judge.prompts)).unwrap_or_default();
+    let plan = written(&RunPlan::of(&request))?;
     let new = NewSession {
         base: &request.base,
         kind: request.kind,
@@ -69,27 +71,61 @@ pub async fn run<R: CryptoRng>(request: RunRequest, context: Context<'_>, rng: &
         models: request.models,
         isolation: services.isolation(),
         prompts,
+        plan: Some(plan),
+        judges: request.judge.as_ref().and_then(|judge| judge.judges.clone()),
     };
-    let mut session = Session::create(new, now, rng)?;
+    let session = Session::create(new, now, rng)?;
     announce(session.layout().root(), session.temporary());
     control.serve(session.layout());
     observer.enter(".");
     show_last(session.panel(), observer);
+    let work = Work {
+        terms: request.terms,
+        checks: request.checks,
+        strict: request.strict,
+        judge: request.judge,
+        opened: None,
+        notes: request.notes,
+    };
+    go_on(session, &work, services, control, observer, rng).await
+}
 
-    let ran = run_slots(&mut session, services, request.limits, request.checks, control, observer).await;
+/// What is to be done in a session that exists.
+pub(super) struct Work {
+    pub(super) terms: Terms,
+    pub(super) checks: Checks,
+    pub(super) strict: bool,
+    /// Whether and how the answers are judged.
+    pub(super) judge: Option<JudgeRequest>,
+    /// The round that was begun before.
+    pub(super) opened: Option<Opened>,
+    pub(super) notes: Vec<String>,
+}
+
+/// Asks the slots whose turn has not come, judges when that is asked for and not done, and closes the session: a first
+/// run as well as one that is resumed.
+pub(super) async fn go_on<R: CryptoRng>(
+    mut session: Session,
+    work: &Work,
+    services: &Services,
+    control: &mut Control,
+    observer: &mut dyn Observer,
+    rng: &mut R,
+) -> Result<Outcome> {
+    let ran = run_slots(&mut session, services, work, control, observer).await;
     session.finish_phase(Phase::Run);
     let complete = session.panel().status().count(SlotState::Completed);
     let all = session.panel().status().models.len();
-    let mut decision = if complete == 0 || (request.strict && complete < all) {
+    let mut decision = if complete == 0 || (work.strict && complete < all) {
         Decision::NothingUsable { complete, all }
     } else {
         Decision::Answers { complete, all }
     };
     let mut verdict = None;
     let mut problem = ran.err();
-    if let (Some(judge), Decision::Answers { .. }, None, None) = (&request.judge, &decision, &problem, control.stop()) {
-        let round = RoundContext { services, limits: request.limits, control, observer, rng };
-        match judge_session(&mut session, &Ballots::Asked(judge), round, &request.notes).await {
+    if let (Some(judge), Decision::Answers { .. }, None, None) = (&work.judge, &decision, &problem, control.stop()) {
+        let round = RoundContext { services, terms: work.terms, control, observer, rng };
+        match judged(&mut session, judge, work, round).await {
             Ok(published) => {
                 decision = published.decision;
                 verdict = Some(published.text);
@@ -99,22 +135,79 @@ pub async fn run<R: CryptoRng>(request: RunRequest, context: Context<'_>, rng: &
             }
             Err(error) => problem = Some(error),
         }
-    } else if let (Some(_), Decision::Answers { .. }) = (&request.judge, &decision) {
+    } else if work.judge.is_none()
+        && problem.is_none()
+        && let Some(before) = stands(&mut session)?
+    {
+        decision = before.decision;
+        verdict = Some(before.text);
+    } else if let (Some(_), Decision::Answers { .. }) = (&work.judge, &decision) {
         decision = Decision::NoDecision { why: "the answers were not judged".to_owned() };
     }
     end(session, decision, verdict, problem, control.stop(), observer)
+}
+
+/// The verdict on the answers: the one that is out already, that of the round that was begun, or that of a new round.
+async fn judged<R: CryptoRng>(
+    session: &mut Session,
+    judge: &JudgeRequest,
+    work: &Work,
+    context: RoundContext<'_, R>,
+) -> Result<Published> {
+    let RoundContext { services, terms, control, observer, rng } = context;
+    let mut opened = None;
+    if let Some(RoundStand { round, published: is_published, is_outdated, .. }) = session.newest_round()?
+        && work.opened.is_some_and(|opened| opened.round == round)
+    {
+        if is_outdated {
+            // Answers have come that its judges were not shown.
+            abandon(session, round)?;
+        } else if is_published && let Some(before) = stands(session)? {
+            return Ok(before);
+        } else if let Some(end) = voted(session, round)? {
+            session.finish_phase(Phase::Judge);
+            let published = publish(session, end, services, observer)?;
+            session.finish_phase(Phase::Verdict);
+            return Ok(published);
+        } else {
+            opened = work.opened;
+        }
+    }
+    let round = RoundContext { services, terms, control, observer, rng };
+    judge_session(session, &Ballots::Asked { request: judge, opened }, round, &work.notes).await
+}
+
+/// The verdict that was published before and still stands.
+pub(super) fn stands(session: &mut Session) -> Result<Option<Published>> {
+    let before = published(session)?;
+    if before.is_some() {
+        session.finish_phase(Phase::Judge);
+        session.finish_phase(Phase::Verdict);
+        session.name_models();
+    }
+    Ok(before)
+}
+
+/// Ends a round that nobody goes on with.
+pub(super) fn abandon(session: &mut Session, round: Round) -> Result<()> {
+    let mut folder = session.enter_round(round)?;
+    let now = Timestamp::now();
+    folder.end_lost(now)?;
+    folder.end_turns(now)?;
+    session.close_round(round, folder, SessionState::Cancelled, now)?;
+    Ok(())
 }
 
 /// Judges a session that was run before, in a new round.
 pub async fn judge<R: CryptoRng>(
     layout: Layout,
     request: &JudgeRequest,
-    limits: Limits,
+    terms: Terms,
     context: Context<'_>,
     rng: &mut R,
 ) -> Result<Outcome> {
-    let ballots = Ballots::Asked(request);
-    judge_again(layout, &ballots, limits, context, rng).await
+    let ballots = Ballots::Asked { request, opened: None };
+    judge_again(layout, &ballots, terms, context, rng).await
 }
 
 /// Counts ballots from elsewhere, in a new round of a session that was run before. Nobody is asked.
@@ -124,27 +217,31 @@ pub async fn import<R: CryptoRng>(
     context: Context<'_>,
     rng: &mut R,
 ) -> Result<Outcome> {
-    judge_again(layout, &Ballots::Imported(request), Limits::default(), context, rng).await
+    judge_again(layout, &Ballots::Imported(request), Terms::default(), context, rng).await
 }
 
 /// Where the ballots of a round come from.
 enum Ballots<'a> {
-    Asked(&'a JudgeRequest),
+    Asked { request: &'a JudgeRequest, opened: Option<Opened> },
     Imported(&'a ImportRequest),
 }
 
 async fn judge_again<R: CryptoRng>(
     layout: Layout,
     ballots: &Ballots<'_>,
-    limits: Limits,
+    terms: Terms,
     context: Context<'_>,
     rng: &mut R,
 ) -> Result<Outcome> {
     let Context { services, control, observer, announce } = context;
     let mut session = Session::open(layout)?;
-    if let Some((slot, _)) = session.panel().status().models.iter().find(|(_, entry)| !entry.state.is_terminal()) {
-        let why = format!("session `{}` was interrupted: slot {slot} has not ended", session.id());
-        return Err(Error::usage(why).hint("run it again; judging an unfinished panel would favour the fast"));
+    let status = session.panel().status();
+    let unfinished = status.models.iter().find(|(_, entry)| !entry.state.is_terminal());
+    if unfinished.is_some() || status.state.is_active() || status.state == SessionState::Interrupted {
+        let slot = unfinished.map(|(slot, _)| format!(": slot {slot} has not ended")).unwrap_or_default();
+        return Err(Error::usage(format!("session `{}` was interrupted{slot}", session.id()))
+            .hint(format!("`team resume {}` finishes it, votes that were begun included", session.id()))
+            .hint("judging an unfinished panel would favour the fast"));
     }
     let complete = session.panel().status().count(SlotState::Completed);
     if complete < 2 {
@@ -153,11 +250,11 @@ async fn judge_again<R: CryptoRng>(
         return Err(Error::new(ErrorKind::NoDecision, why).hint("`team status` shows what went wrong with the others"));
     }
     announce(session.layout().root(), None);
-    session.reopen("judge", Timestamp::now())?;
+    session.reopen(Timestamp::now())?;
     control.serve(session.layout());
     observer.enter(".");
     show_last(session.panel(), observer);
-    let round = RoundContext { services, limits, control, observer, rng };
+    let round = RoundContext { services, terms, control, observer, rng };
     let (decision, verdict, problem) = match judge_session(&mut session, ballots, round, &[]).await {
         Ok(published) => (published.decision, Some(published.text), None),
         Err(error) if error.kind() == ErrorKind::NoDecision => {
@@ -171,8 +268,7 @@ async fn judge_again<R: CryptoRng>(
 async fn run_slots(
     session: &mut Session,
     services: &Services,
-    limits: Limits,
-    checks: Checks,
+    work: &Work,
     control: &mut Control,
     observer: &mut dyn Observer,
 ) -> Result<()> {
@@ -181,6 +277,9 @@ async fn run_slots(
     let jobs: Vec<SlotJob> = manifest
         .models
         .iter()
+        .filter(|(id, _)| {
+            session.panel().status().models.get(*id).is_some_and(|entry| entry.state == SlotState::Pending)
+        })
         .map(|(id, member)| SlotJob {
             id: *id,
             model: member.resolved.clone(),
@@ -188,7 +287,10 @@ async fn run_slots(
             purpose: Purpose::Answer,
         })
         .collect();
-    let shared = services.shared(session.layout(), limits, checks, &manifest);
+    if jobs.is_empty() {
+        return Ok(());
+    }
+    let shared = services.shared(session.layout(), work.terms.limits, work.checks.clone(), &manifest);
     let folder = session.panel_mut();
     record(folder, Event::PhaseStarted { phase: Phase::Run }, observer)?;
     Ok(run_panel(folder, jobs, shared, services.at_once(), control, observer).await?)
@@ -200,10 +302,10 @@ async fn judge_session<R: CryptoRng>(
     context: RoundContext<'_, R>,
     notes: &[String],
 ) -> Result<Published> {
-    let RoundContext { services, limits, control, observer, rng } = context;
-    let round = RoundContext { services, limits, control: &mut *control, observer: &mut *observer, rng };
+    let RoundContext { services, terms, control, observer, rng } = context;
+    let round = RoundContext { services, terms, control: &mut *control, observer: &mut *observer, rng };
     let mut end = match ballots {
-        Ballots::Asked(request) => run_round(session, request, round).await?,
+        Ballots::Asked { request, opened } => run_round(session, request, *opened, round).await?,
         Ballots::Imported(request) => import_round(session, request, round)?,
     };
     session.finish_phase(Phase::Judge);
@@ -230,7 +332,7 @@ pub(super) const fn stopped_state(stop: StopAll) -> SessionState {
 }
 
 /// Closes the session; what went wrong before is not hidden by what goes wrong in the close, nor the other way round.
-fn end(
+pub(super) fn end(
     session: Session,
     decision: Decision,
     verdict: Option<String>,
@@ -255,7 +357,9 @@ fn end(
     let problem = match (problem, closed) {
         (None, Ok(_)) => return Ok(Outcome { layout, decision, verdict, stop }),
         (Some(error), _) if !layout.root().is_dir() => error.hint("nothing of it is kept; run it again"),
-        (Some(error), _) => error.hint(format!("what is complete is kept in `{root}`")),
+        (Some(error), _) => {
+            error.hint(format!("what is complete is kept in `{root}`; `team resume {}` goes on", layout.name()))
+        }
         (None, Err(error)) => Error::from(error).hint(format!("`{root}` may not show how the session ended")),
     };
     Err(match stop {

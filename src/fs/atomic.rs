@@ -8,6 +8,8 @@ use std::path::Path;
 use fs_err as fs;
 use serde::Serialize;
 
+use crate::fault::{self, Point};
+
 /// Replaces `path` by `bytes` so that a reader sees the old file or the new one, never a part of either.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let dir = parent(path)?;
@@ -18,6 +20,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         .map_err(|e| named(e, "cannot create a file in", dir))?;
     temp.write_all(bytes).map_err(|e| named(e, "cannot write", path))?;
     temp.as_file().sync_all().map_err(|e| named(e, "cannot sync", path))?;
+    fault::reach(Point::FileWritten);
     temp.persist(path).map_err(|e| named(e.error, "cannot write", path))?;
     sync_dir(dir)
 }

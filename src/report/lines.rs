@@ -167,7 +167,7 @@ mod tests {
 
     use super::*;
     use crate::session::slot::Reason;
-    use crate::session::{Live, SlotError};
+    use crate::session::{Live, SlotError, Why};
 
     struct Run {
         lines: PlainLines<Vec<u8>>,
@@ -236,6 +236,9 @@ mod tests {
         run.end(9, 1, completed);
         run.start(9, 2);
         run.end(10, 2, SlotEnd::without_answer(1, SlotError::new(Reason::Auth, "no\u{1b}[2J key\nmore")));
+        run.event(10, Event::Interrupted);
+        let slots = vec![run.slot(2)];
+        run.event(10, Event::Reopened { why: Why::Resume, slots, failed: true, drift: Vec::new() });
         run.event(10, Event::SlotStarted { slot: run.slot(2), attempt: 2 });
         run.event(11, Event::StopRequested { cause: "deadline".to_owned(), slots: Vec::new() });
         insta::assert_snapshot!(run.text(), @r"

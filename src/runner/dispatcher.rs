@@ -17,6 +17,7 @@ use super::executor;
 use super::job::{Observer, Shared, SlotJob};
 use super::live::LiveCell;
 use crate::error::ExitCode;
+use crate::fault::{self, Point};
 use crate::fs::SharedSync;
 use crate::ids::SlotId;
 use crate::session::requests::Request;
@@ -106,6 +107,7 @@ pub async fn run_panel(
             }
         }
     }
+    fault::reach(Point::PanelDone);
     dispatcher.finish()
 }
 
@@ -158,6 +160,7 @@ impl Dispatcher<'_> {
             let slot = job.id;
             let attempt = self.folder.status().models.get(&slot).map_or(0, |entry| entry.attempts) + 1;
             self.record(Event::SlotStarted { slot, attempt });
+            fault::reach(Point::SlotStarted);
             let live = Arc::new(LiveCell::new(Instant::now()));
             let (stop, stop_receiver) = watch::channel(StopOrder::None);
             let task = Attempt {
@@ -183,13 +186,16 @@ impl Dispatcher<'_> {
                 Report::Retry { slot, why } => self.record(Event::SlotRetry { slot, why }),
                 Report::Ended { slot, end } => {
                     if self.running.remove(&slot).is_some() {
+                        fault::reach(Point::SlotEndHeard);
                         self.record(Event::SlotEnded { slot, end });
+                        fault::reach(Point::SlotEndRecorded);
                     }
                 }
             }
         }
         self.start_waiting(control);
         self.publish();
+        fault::reach(Point::SlotEndSettled);
     }
 
     async fn hear(&mut self, outside: Outside, control: &mut Control) {

@@ -36,15 +36,20 @@ impl View {
         };
         let meta = Meta::read(&layout.meta())?;
         let stand = |layout: &Layout| {
-            let status = Status::read(&layout.status())?;
-            if owner.is_some() || !status.state.is_active() {
-                return Ok(status);
+            let status = Status::read(&layout.status());
+            // With the seal the last of everything was written.
+            let is_whole = meta.events.is_some() && status.as_ref().is_ok_and(|status| !status.state.is_active());
+            if is_whole || (owner.is_some() && status.is_ok()) {
+                return status;
             }
             // The owner may have died, or been refused the disk, between the record and the status.
             let recorded = History::read(&layout.events())
-                .and_then(|history| Status::fold(status.session.clone(), &history.records))
-                .ok();
-            Ok::<_, SessionError>(recorded.unwrap_or(status).without_owner())
+                .and_then(|history| Status::fold(meta.session_id.clone(), &history.records));
+            match (recorded, owner.is_some()) {
+                (Ok(recorded), true) => Ok(recorded),
+                (Ok(recorded), false) => Ok(recorded.without_owner()),
+                (Err(_), _) => status.map(Status::without_owner),
+            }
         };
         let status = stand(&layout)?;
         let round = layout.rounds().pop();
@@ -179,6 +184,8 @@ mod tests {
             models: vec![model("a")],
             isolation: "none".to_owned(),
             prompts: BTreeMap::new(),
+            plan: None,
+            judges: None,
         };
         let session = Session::create(new, Timestamp::from_second(second).unwrap(), &mut rand::rng()).unwrap();
         session.id().to_owned()

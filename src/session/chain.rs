@@ -163,7 +163,7 @@ fn check_version(path: &Path, line: &[u8]) -> Result<(), SessionError> {
 mod tests {
     use jiff::Timestamp;
 
-    use super::super::{EventLog, Phase, SessionState};
+    use super::super::{EventLog, Phase, SessionState, Why};
     use super::*;
 
     /// A record of four lines; the first is not `created`, which the tests that need it say.
@@ -220,6 +220,7 @@ mod tests {
         assert_eq!(torn(Event::PhaseStarted { phase: Phase::Init }), (true, false));
         assert_eq!(torn(Event::Closed { state: SessionState::Failed, meta: None }), (true, true));
         assert_eq!(torn(Event::Revealed), (true, true));
-        assert_eq!(torn(Event::Reopened { why: "judge".to_owned() }), (true, false));
+        let reopened = Event::Reopened { why: Why::Judge, slots: Vec::new(), failed: false, drift: Vec::new() };
+        assert_eq!(torn(reopened), (true, false));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::life::IllegalMove;
 use super::slot::TransitionError;
 use crate::error::{Error, ErrorKind};
 use crate::ids::SlotId;
@@ -92,6 +93,17 @@ pub enum SessionError {
         /// The move.
         source: TransitionError,
     },
+    /// A session's life has no such move.
+    #[error("`{session}`: {source}")]
+    Move {
+        /// The session.
+        session: String,
+        /// The move.
+        source: IllegalMove,
+    },
+    /// An answer that the record knows nothing of.
+    #[error("`{}` is an answer that the record knows nothing of", .0.display())]
+    Unrecorded(PathBuf),
     /// The session's folder went away while it was in use.
     #[error("the session's folder `{}` was removed or replaced while it was in use", .0.display())]
     Gone(PathBuf),
@@ -122,7 +134,10 @@ impl From<SessionError> for Error {
             SessionError::NotFound { .. } => (ErrorKind::NotFound, Some("`team list` shows the sessions there are")),
             SessionError::Ambiguous { .. } => (ErrorKind::Usage, Some("write more of the name")),
             SessionError::NoSlot { .. } => (ErrorKind::NotFound, Some("`team status` shows the slots there are")),
-            SessionError::Transition { .. } => (ErrorKind::Internal, None),
+            SessionError::Transition { .. } | SessionError::Move { .. } => (ErrorKind::Internal, None),
+            SessionError::Unrecorded(_) => {
+                (ErrorKind::Integrity, Some("nobody knows who wrote it: move it away, then resume the session"))
+            }
         };
         // A newer format is no broken one: the way out is a newer program.
         let (kind, hint) = match &error {

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::SessionError;
 use super::chain::Chain;
 use super::layout::{Round, Turn};
+use super::life::Why;
 use super::meta::{Phase, SessionKind, SessionState};
 use super::slot::{Reason, SlotState, Usage};
 use crate::fs::AppendLog;
@@ -68,6 +69,10 @@ pub enum Event {
         /// In a round: the rules in force, by name, as far as the votes alone do not tell them.
         #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
         rules: BTreeMap<String, String>,
+        /// What is to be done here, limits and rules included, so that another process can go on with it. It names no
+        /// model: those are in the manifest.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        plan: Option<serde_json::Value>,
     },
     /// A phase began.
     PhaseStarted {
@@ -176,10 +181,21 @@ pub enum Event {
     },
     /// A person looked at the names.
     Revealed,
-    /// A closed session goes on: judged again or resumed.
+    /// The owner before died: found by the next one.
+    Interrupted,
+    /// A session, round or turn that had ended goes on.
     Reopened {
-        /// Why: `judge`, `resume`, `reveal`.
-        why: String,
+        /// Why.
+        why: Why,
+        /// The slots that are asked again, each in a new attempt.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        slots: Vec<SlotId>,
+        /// Whether slots that had ended with an error of their own are among them.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        failed: bool,
+        /// What is not as it was when the session began, in words, and was accepted.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        drift: Vec<String>,
     },
     /// The session or round ended.
     Closed {
@@ -422,6 +438,7 @@ mod tests {
             isolation: "none".to_owned(),
             prompts: BTreeMap::new(),
             rules: BTreeMap::new(),
+            plan: None,
         }
     }
 

@@ -131,6 +131,8 @@ mod tests {
             models: vec![model("a"), model("b")],
             isolation: "none".to_owned(),
             prompts: BTreeMap::new(),
+            plan: None,
+            judges: None,
         };
         Session::create(new, Timestamp::from_second(7).unwrap(), &mut rand::rng()).unwrap()
     }

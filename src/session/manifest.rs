@@ -29,6 +29,10 @@ pub struct Manifest {
     pub shuffle_order: Vec<SlotId>,
     /// Random; hides the manifest's hash from guessing.
     pub nonce: String,
+    /// The judges that are to vote on this panel's answers, in the user's order, where they are named and not the panel
+    /// itself.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub judges: Option<Vec<ResolvedModel>>,
 }
 
 /// One member of a panel.
@@ -63,6 +67,7 @@ impl Manifest {
             models: members,
             shuffle_order: order,
             nonce: Sha256Hash::of(&nonce).to_string(),
+            judges: None,
         }
     }
 

@@ -6,29 +6,37 @@
 
 mod catalogue;
 mod chain;
+mod child;
 mod error;
 mod events;
 mod follow;
 mod layout;
+mod life;
 mod manifest;
 mod meta;
 mod owner;
 mod panel;
 mod read;
 pub mod requests;
+mod rounds;
 pub mod slot;
 mod status;
+mod take_up;
 #[cfg(test)]
 pub(crate) mod testing;
 
 pub use catalogue::{Catalogue, View};
 pub use chain::{Break, BreakKind, Chain, ChainLine};
+pub use child::NewTurn;
 pub use error::SessionError;
 pub use events::{Event, EventLog, History, Parent, Record, SlotEnd, SlotError};
 pub use follow::Follower;
 pub use layout::{Layout, Round, Turn};
+pub use life::{IllegalMove, SessionMove, Why, session_transition};
 pub use manifest::{Manifest, Member};
 pub use meta::{Artifact, EventsSeal, Meta, Phase, SessionKind, SessionState};
-pub use owner::{NewSession, Session};
-pub use panel::{NewPanel, NewTurn, PanelFolder};
+pub use owner::{NewRound, NewSession, Session};
+pub use panel::{NewPanel, PanelFolder};
+pub use rounds::RoundStand;
 pub use status::{Live, SlotStatus, Status};
+pub use take_up::{Ended, TakeUp};

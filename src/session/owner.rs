@@ -9,12 +9,17 @@ use jiff::Timestamp;
 use rand::CryptoRng;
 
 use super::SessionError;
+use super::child::{Child, has_record};
 use super::events::{Event, Parent, Record};
 use super::layout::{Layout, Round};
+use super::life::Why;
 use super::meta::{Artifact, EventsSeal, Meta, Phase, SessionKind, SessionState};
 use super::panel::{NewPanel, PanelFolder};
 use super::requests;
+use super::rounds::RoundStand;
 use super::slot::SlotState;
+use super::take_up::TakeUp;
+use crate::fault::{self, Point};
 use crate::fs::{self, OwnerLock};
 use crate::ids::{FormatVersion, Sha256Hash, slug};
 use crate::model::ResolvedModel;
@@ -44,6 +49,25 @@ pub struct NewSession<'a> {
     pub isolation: String,
     /// The hash of each template used.
     pub prompts: BTreeMap<String, Sha256Hash>,
+    /// What is to be done in it, for whoever resumes it. It names no model.
+    pub plan: Option<serde_json::Value>,
+    /// The judges that are to vote on its answers, where they are not the panel itself.
+    pub judges: Option<Vec<ResolvedModel>>,
+}
+
+/// What a new round of votes is made from.
+#[derive(Debug)]
+pub struct NewRound {
+    /// The judges, in the user's order.
+    pub judges: Vec<ResolvedModel>,
+    /// What keeps them apart.
+    pub isolation: String,
+    /// The hash of each template used.
+    pub prompts: BTreeMap<String, Sha256Hash>,
+    /// The rules in force, by name.
+    pub rules: BTreeMap<String, String>,
+    /// What is to be done in it, for whoever resumes it.
+    pub plan: Option<serde_json::Value>,
 }
 
 /// A session that this process owns.
@@ -80,6 +104,7 @@ impl Session {
         rng: &mut impl CryptoRng,
     ) -> Result<Self, SessionError> {
         let layout = make_folder(base, new.kind, new.title, now, rng)?;
+        fault::reach(Point::SessionFolder);
         Self::fill(layout.clone(), new, now, rng).inspect_err(|_| {
             // Made a moment ago and by nobody else; half a session helps nobody.
             fs::remove_dir_all(layout.root()).ok();
@@ -93,6 +118,7 @@ impl Session {
         rng: &mut impl CryptoRng,
     ) -> Result<Self, SessionError> {
         let lock = take_lock(&layout)?;
+        fault::reach(Point::SessionLocked);
         let id = layout.name();
         if let Some(task) = new.task {
             fs::replace(&layout.root().join("task.md"), task)?;
@@ -110,7 +136,6 @@ impl Session {
             artifacts: BTreeMap::new(),
             events: None,
         };
-        fs::replace_json(&layout.meta(), &meta)?;
         let panel = NewPanel {
             kind: new.kind,
             session: &id,
@@ -121,8 +146,13 @@ impl Session {
             isolation: new.isolation.clone(),
             prompts: new.prompts.clone(),
             rules: BTreeMap::new(),
+            plan: new.plan.clone(),
+            judges: new.judges.clone(),
         };
         let panel = PanelFolder::create(layout.clone(), panel, now, rng)?;
+        // The last of all: by it commands find the session, and what they find is whole.
+        fs::replace_json(&layout.meta(), &meta)?;
+        fault::reach(Point::SessionMade);
         Ok(Self { layout, meta, panel, temporary: None, _lock: lock })
     }
 
@@ -184,65 +214,94 @@ impl Session {
         Ok(())
     }
 
-    /// Goes on with a session that was closed.
-    pub fn reopen(&mut self, why: &str, now: Timestamp) -> Result<(), SessionError> {
-        self.meta.status = SessionState::InProgress;
-        self.meta.completed_at = None;
-        // The seal is that of a closed record, and this one goes on. It goes first: a record that is longer than its
-        // seal would look changed if this process ended in between.
-        self.meta.events = None;
-        fs::replace_json(&self.layout.meta(), &self.meta)?;
-        self.panel.record(Event::Reopened { why: why.to_owned() }, now)?;
+    /// Goes on with a session that had ended, to judge its answers.
+    pub fn reopen(&mut self, now: Timestamp) -> Result<(), SessionError> {
+        self.unseal()?;
+        let reopened = Event::Reopened { why: Why::Judge, slots: Vec::new(), failed: false, drift: Vec::new() };
+        self.panel.record(reopened, now)?;
+        self.panel.settle()?;
+        fault::reach(Point::ReopenRecorded);
         self.panel.write_status()
     }
 
-    /// Opens a new round of votes with `judges` as its panel.
+    /// Goes on with a session whose owner died, or that ended before everything was done.
+    pub fn take_up(&mut self, how: TakeUp<'_>, now: Timestamp) -> Result<(), SessionError> {
+        self.panel.check_answers()?;
+        self.unseal()?;
+        self.panel.take_up(how, now)
+    }
+
+    /// The seal is that of a closed record, and this one goes on. It goes first: a record that is longer than its seal
+    /// would look changed if this process ended in between.
+    fn unseal(&mut self) -> Result<(), SessionError> {
+        self.meta.status = SessionState::InProgress;
+        self.meta.completed_at = None;
+        self.meta.events = None;
+        Ok(fs::replace_json(&self.layout.meta(), &self.meta)?)
+    }
+
+    /// Opens a new round of votes.
     pub fn open_round(
         &mut self,
-        judges: Vec<ResolvedModel>,
-        isolation: String,
-        prompts: BTreeMap<String, Sha256Hash>,
-        rules: BTreeMap<String, String>,
+        new: NewRound,
         now: Timestamp,
         rng: &mut impl CryptoRng,
     ) -> Result<(Round, PanelFolder), SessionError> {
-        let round = Round(self.layout.rounds().len() as u32 + 1);
+        let rounds = self.layout.rounds();
+        // One in which nobody could be asked, because its owner died before it was made, is made now.
+        let unmade = match rounds.last() {
+            Some(last) if !has_record(&self.layout.round(*last))? => Some(*last),
+            _ => None,
+        };
+        let round = unmade.unwrap_or(Round(rounds.len() as u32 + 1));
         let layout = self.layout.round(round);
-        fs::create_dir_exclusive(layout.root())?;
-        self.panel.record(Event::RoundOpened { round }, now)?;
-        self.panel.settle()?;
-        let head = self.panel.head().ok_or_else(|| SessionError::Missing(self.layout.events()))?;
-        let new = NewPanel {
+        let head = self.panel.open_child(Child::Round(round), &layout, Event::RoundOpened { round }, now)?;
+        let panel = NewPanel {
             kind: self.meta.kind,
             session: &self.meta.session_id,
             input: None,
             task: None,
-            models: judges,
+            models: new.judges,
             parent: Some(Parent { round, turn: None, head }),
-            isolation,
-            prompts,
-            rules,
+            isolation: new.isolation,
+            prompts: new.prompts,
+            rules: new.rules,
+            plan: new.plan,
+            judges: None,
         };
-        let panel = PanelFolder::create(layout, new, now, rng)?;
-        Ok((round, panel))
+        Ok((round, PanelFolder::create(layout, panel, now, rng)?))
+    }
+
+    /// Opens a round that exists, to go on with it or to end it.
+    pub fn enter_round(&self, round: Round) -> Result<PanelFolder, SessionError> {
+        PanelFolder::open(self.layout.round(round), &self.meta.session_id)
+    }
+
+    /// Whether somebody was or could be asked in `round`.
+    pub fn is_made(&self, round: Round) -> Result<bool, SessionError> {
+        has_record(&self.layout.round(round))
+    }
+
+    /// The newest round in which somebody could be asked; `None` where there is none.
+    pub fn newest_round(&self) -> Result<Option<RoundStand>, SessionError> {
+        let mut made = Vec::new();
+        for round in self.layout.rounds() {
+            if self.is_made(round)? {
+                made.push(round);
+            }
+        }
+        Ok(RoundStand::newest(self.panel.records(), |round| made.contains(&round)))
     }
 
     /// Closes a round and ties its record to the session's; gives back the round's last line.
     pub fn close_round(
         &mut self,
         round: Round,
-        mut panel: PanelFolder,
+        panel: PanelFolder,
         state: SessionState,
         now: Timestamp,
     ) -> Result<Record, SessionError> {
-        panel.record(Event::Closed { state, meta: None }, now)?;
-        panel.settle()?;
-        panel.write_status()?;
-        let (Some(head), Some(last)) = (panel.head(), panel.last()) else {
-            return Err(SessionError::Missing(panel.layout().events()));
-        };
-        self.panel.record(Event::RoundClosed { round, events: panel.count(), head }, now)?;
-        Ok(last.clone())
+        self.panel.close_child(Child::Round(round), panel, state, now)
     }
 
     /// Notes a finished phase.
@@ -260,22 +319,36 @@ impl Session {
     /// Ends the session: settles the record, publishes status and meta. Every step is tried; the first error is given
     /// back after all of them, else the record's last line.
     pub fn close(mut self, state: SessionState, now: Timestamp) -> Result<Record, SessionError> {
-        let mut errors = Vec::new();
         let now = self.panel.not_before(now);
         self.meta.status = state;
         self.meta.completed_at = Some(now);
         self.meta.artifacts = self.artifacts();
-        let meta = self.meta.digest().map_err(SessionError::Io);
-        let meta = meta.map_err(|error| errors.push(error)).ok();
-        errors.extend(self.panel.record(Event::Closed { state, meta }, now).err());
-        errors.extend(self.panel.settle().err());
-        errors.extend(self.panel.write_status().err());
+        let mut errors = Vec::new();
+        let digest = self.meta.digest().map_err(|error| errors.push(SessionError::Io(error))).ok();
+        errors.extend(self.panel.close(state, digest, now));
         self.meta.events = self.panel.head().map(|head| EventsSeal { count: self.panel.count(), head });
         errors.extend(fs::replace_json(&self.layout.meta(), &self.meta).err().map(SessionError::Io));
+        fault::reach(Point::SessionClosed);
         match errors.into_iter().next() {
             Some(error) => Err(error),
             None => self.panel.last().cloned().ok_or_else(|| SessionError::Missing(self.layout.events())),
         }
+    }
+
+    /// Whether everything that a close writes was written.
+    #[must_use]
+    pub const fn is_sealed(&self) -> bool {
+        !self.panel.status().state.is_active() && self.meta.events.is_some()
+    }
+
+    /// Writes what the close of a session lacks whose record says that it was closed.
+    pub fn finish_close(mut self) -> Result<(), SessionError> {
+        self.panel.write_status()?;
+        self.meta.status = self.panel.status().state;
+        self.meta.completed_at = self.panel.status().completed_at;
+        self.meta.artifacts = self.artifacts();
+        self.meta.events = self.panel.head().map(|head| EventsSeal { count: self.panel.count(), head });
+        Ok(fs::replace_json(&self.layout.meta(), &self.meta)?)
     }
 
     fn artifacts(&self) -> BTreeMap<String, Artifact> {
@@ -354,6 +427,18 @@ mod tests {
             models: vec![model("a"), model("b")],
             isolation: "none".to_owned(),
             prompts: BTreeMap::new(),
+            plan: None,
+            judges: None,
+        }
+    }
+
+    fn new_round() -> NewRound {
+        NewRound {
+            judges: vec![model("j")],
+            isolation: "none".to_owned(),
+            prompts: BTreeMap::new(),
+            rules: BTreeMap::new(),
+            plan: None,
         }
     }
 
@@ -402,9 +487,7 @@ mod tests {
         let now = Timestamp::now();
         let mut rng = rand::rng();
         let mut session = Session::create(new(dir.path(), b"hi"), now, &mut rng).unwrap();
-        let (round, panel) = session
-            .open_round(vec![model("j")], "none".to_owned(), BTreeMap::new(), BTreeMap::new(), now, &mut rng)
-            .unwrap();
+        let (round, panel) = session.open_round(new_round(), now, &mut rng).unwrap();
         let head_before = session.panel().head().unwrap();
         let round_layout = panel.layout().clone();
         session.close_round(round, panel, SessionState::Completed, now).unwrap();
@@ -414,9 +497,7 @@ mod tests {
         let own = super::super::History::read(&session.layout().events()).unwrap();
         let Event::RoundClosed { head, .. } = own.records.last().unwrap().event else { panic!() };
         assert_eq!(head, history.head);
-        let (second, _) = session
-            .open_round(vec![model("j")], "none".to_owned(), BTreeMap::new(), BTreeMap::new(), now, &mut rng)
-            .unwrap();
+        let (second, _) = session.open_round(new_round(), now, &mut rng).unwrap();
         assert_eq!(second.folder(), "judging-2");
     }
 

@@ -11,10 +11,11 @@ use rand::CryptoRng;
 
 use super::SessionError;
 use super::events::{Event, EventLog, History, Parent, Record};
-use super::layout::{Layout, Round, Turn};
+use super::layout::Layout;
 use super::manifest::Manifest;
 use super::meta::{Phase, SessionKind, SessionState};
 use super::status::Status;
+use crate::fault::{self, Point};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
 use crate::model::ResolvedModel;
@@ -40,37 +41,25 @@ pub struct NewPanel<'a> {
     pub prompts: BTreeMap<String, Sha256Hash>,
     /// In a round: the rules in force, by name.
     pub rules: BTreeMap<String, String>,
-}
-
-/// A further turn of some judges of a round.
-#[derive(Debug)]
-pub struct NewTurn<'a> {
-    /// The kind of session it belongs to.
-    pub kind: SessionKind,
-    /// The round.
-    pub round: Round,
-    /// Which turn.
-    pub turn: Turn,
-    /// The judges that are asked; they keep their ids.
-    pub judges: &'a [SlotId],
-    /// What keeps them apart.
-    pub isolation: String,
-    /// The hash of each template used.
-    pub prompts: BTreeMap<String, Sha256Hash>,
+    /// What is to be done in it, for whoever resumes it.
+    pub plan: Option<serde_json::Value>,
+    /// The judges that are to vote on its answers, where they are not the panel itself.
+    pub judges: Option<Vec<ResolvedModel>>,
 }
 
 /// A folder to be filled.
-struct Contents<'a> {
-    kind: SessionKind,
-    session: &'a str,
-    slots: Vec<SlotId>,
-    input: Option<&'a [u8]>,
-    task: Option<&'a [u8]>,
-    manifest: Manifest,
-    parent: Option<Parent>,
-    isolation: String,
-    prompts: BTreeMap<String, Sha256Hash>,
-    rules: BTreeMap<String, String>,
+pub(super) struct Contents<'a> {
+    pub(super) kind: SessionKind,
+    pub(super) session: &'a str,
+    pub(super) slots: Vec<SlotId>,
+    pub(super) input: Option<&'a [u8]>,
+    pub(super) task: Option<&'a [u8]>,
+    pub(super) manifest: Manifest,
+    pub(super) parent: Option<Parent>,
+    pub(super) isolation: String,
+    pub(super) prompts: BTreeMap<String, Sha256Hash>,
+    pub(super) rules: BTreeMap<String, String>,
+    pub(super) plan: Option<serde_json::Value>,
 }
 
 /// An open panel.
@@ -80,6 +69,8 @@ pub struct PanelFolder {
     manifest: Manifest,
     log: EventLog,
     status: Status,
+    /// The record so far.
+    records: Vec<Record>,
     /// Events that could not be written yet (a full disk), in order.
     unwritten: VecDeque<(Event, Timestamp)>,
 }
@@ -99,16 +90,17 @@ impl PanelFolder {
             slots,
             input: new.input,
             task: new.task,
-            manifest: Manifest::draw(new.models, now, rng),
+            manifest: Manifest { judges: new.judges, ..Manifest::draw(new.models, now, rng) },
             parent: new.parent,
             isolation: new.isolation,
             prompts: new.prompts,
             rules: new.rules,
+            plan: new.plan,
         };
         Self::fill(layout, contents, now)
     }
 
-    fn fill(layout: Layout, new: Contents<'_>, now: Timestamp) -> Result<Self, SessionError> {
+    pub(super) fn fill(layout: Layout, new: Contents<'_>, now: Timestamp) -> Result<Self, SessionError> {
         if layout.manifest().exists() {
             return Err(SessionError::Exists(layout.root().to_owned()));
         }
@@ -120,12 +112,15 @@ impl PanelFolder {
         }
         if let Some(input) = new.input {
             fs::replace(&layout.input(), input)?;
+            fault::reach(Point::PanelInput);
         }
         let manifest = new.manifest;
         fs::replace_json(&layout.manifest(), &manifest)?;
+        fault::reach(Point::PanelManifest);
         let manifest_hash = Sha256Hash::of(&fs_err::read(layout.manifest())?);
         let phase = if new.parent.is_some() { Phase::Judge } else { Phase::Init };
         let mut log = EventLog::create(&layout.events())?;
+        fault::reach(Point::PanelRecord);
         let created = Event::Created {
             version: FormatVersion::CURRENT,
             tool: env!("CARGO_PKG_VERSION").to_owned(),
@@ -138,56 +133,31 @@ impl PanelFolder {
             isolation: new.isolation,
             prompts: new.prompts,
             rules: new.rules,
+            plan: new.plan,
         };
-        log.append(created, now)?;
+        let records = vec![log.append(created, now)?];
         log.sync()?;
+        fault::reach(Point::PanelRecorded);
         let status = Status::new(new.session.to_owned(), &slots, phase, now);
-        let panel = Self { layout, manifest, log, status, unwritten: VecDeque::new() };
+        let panel = Self { layout, manifest, log, status, records, unwritten: VecDeque::new() };
         panel.write_status()?;
         fs::sync_dir(panel.layout.root())?;
+        fault::reach(Point::PanelFilled);
         Ok(panel)
     }
 
-    /// Opens a further turn in a folder inside of this one: the same manifest, a record of its own tied to this one.
-    pub fn open_turn(&mut self, new: NewTurn<'_>, now: Timestamp) -> Result<Self, SessionError> {
-        let NewTurn { kind, round, turn, judges, isolation, prompts } = new;
-        let layout = self.layout.turn(turn);
-        fs::create_dir_exclusive(layout.root())?;
-        self.record(Event::TurnOpened { turn, judges: judges.to_vec() }, now)?;
-        self.settle()?;
-        let head = self.head().ok_or_else(|| SessionError::Missing(self.layout.events()))?;
-        let contents = Contents {
-            kind,
-            session: &self.status.session,
-            slots: judges.to_vec(),
-            input: None,
-            task: None,
-            manifest: self.manifest.clone(),
-            parent: Some(Parent { round, turn: Some(turn), head }),
-            isolation,
-            prompts,
-            // Those of its round.
-            rules: BTreeMap::new(),
-        };
-        Self::fill(layout, contents, now)
-    }
-
-    /// Closes a turn and ties its record to this one; gives back the turn's last line.
-    pub fn close_turn(
-        &mut self,
-        turn: Turn,
-        mut folder: Self,
-        state: SessionState,
-        now: Timestamp,
-    ) -> Result<Record, SessionError> {
-        folder.record(Event::Closed { state, meta: None }, now)?;
-        folder.settle()?;
-        folder.write_status()?;
-        let (Some(head), Some(last)) = (folder.head(), folder.last()) else {
-            return Err(SessionError::Missing(folder.layout.events()));
-        };
-        self.record(Event::TurnClosed { turn, events: folder.count(), head }, now)?;
-        Ok(last.clone())
+    /// Ends the panel: closes the record, makes it durable, publishes the status. Every step is tried; gives back what
+    /// went wrong. `meta` is the digest of what a session says of itself.
+    pub fn close(&mut self, state: SessionState, meta: Option<Sha256Hash>, now: Timestamp) -> Vec<SessionError> {
+        let mut errors = Vec::new();
+        fault::reach(Point::CloseBegun);
+        errors.extend(self.record(Event::Closed { state, meta }, now).err());
+        fault::reach(Point::CloseRecorded);
+        errors.extend(self.settle().err());
+        fault::reach(Point::CloseSettled);
+        errors.extend(self.write_status().err());
+        fault::reach(Point::CloseStatus);
+        errors
     }
 
     /// Opens a panel whose record exists; the caller holds the session's lock.
@@ -196,7 +166,13 @@ impl PanelFolder {
         let history = History::read(&layout.events())?;
         let status = Status::fold(session.to_owned(), &history.records)?;
         let log = EventLog::resume(&layout.events(), &history)?;
-        Ok(Self { layout, manifest, log, status, unwritten: VecDeque::new() })
+        Ok(Self { layout, manifest, log, status, records: history.records, unwritten: VecDeque::new() })
+    }
+
+    /// The record so far.
+    #[must_use]
+    pub fn records(&self) -> &[Record] {
+        &self.records
     }
 
     /// Where the files are.
@@ -253,11 +229,13 @@ impl PanelFolder {
         let preview = Record { seq: self.log.count() + 1, prev: self.log.head(), at: now, event: event.clone() };
         self.status.apply(&preview)?;
         self.unwritten.push_back((event, now));
-        match self.flush() {
-            Ok(Some(record)) => Ok(record),
-            Ok(None) | Err(SessionError::Io(_)) => Ok(preview),
-            Err(error) => Err(error),
-        }
+        let record = match self.flush() {
+            Ok(Some(record)) => record,
+            Ok(None) | Err(SessionError::Io(_)) => preview,
+            Err(error) => return Err(error),
+        };
+        self.records.push(record.clone());
+        Ok(record)
     }
 
     /// The time that an event of `now` is recorded with: never before the one of the last event, so that a clock that

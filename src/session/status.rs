@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::events::{Event, Record, SlotError};
 use super::layout::Layout;
+use super::life::{SessionMove, session_transition};
 use super::meta::{Phase, SessionState};
 use super::slot::{Reason, SlotMove, SlotState, Usage, transition};
 use super::{SessionError, read};
@@ -159,9 +160,6 @@ impl Status {
             Event::PhaseStarted { phase } => self.phase = *phase,
             Event::SlotStarted { slot, attempt } => {
                 let entry = self.slot_mut(*slot)?;
-                if *attempt > 1 && entry.state.is_terminal() {
-                    entry.apply(*slot, SlotMove::Reopen { failed: true })?;
-                }
                 entry.apply(*slot, SlotMove::Start)?;
                 *entry = SlotStatus {
                     state: entry.state,
@@ -185,16 +183,25 @@ impl Status {
             }
             Event::RoundOpened { .. } => self.phase = Phase::Judge,
             Event::Verdict { .. } => self.phase = Phase::Verdict,
-            Event::Reopened { why } if why != "reveal" => {
-                self.state = SessionState::InProgress;
+            Event::Interrupted => self.go(SessionMove::Interrupt)?,
+            Event::Reopened { why, slots, failed, .. } => {
+                let by = SlotMove::Reopen { failed: *failed };
+                for slot in slots {
+                    let state = self.slot_mut(*slot)?.state;
+                    transition(state, by).map_err(|source| SessionError::Transition { slot: *slot, source })?;
+                }
+                self.go(SessionMove::Reopen(*why))?;
+                for slot in slots {
+                    let entry = self.slot_mut(*slot)?;
+                    *entry = SlotStatus { attempts: entry.attempts, ..SlotStatus::pending() };
+                }
                 self.completed_at = None;
             }
             Event::Closed { state, .. } => {
-                self.state = *state;
+                self.go(SessionMove::Close(*state))?;
                 self.completed_at = Some(record.at);
             }
             Event::Created { .. }
-            | Event::Reopened { .. }
             | Event::SlotRetry { .. }
             | Event::StopRequested { .. }
             | Event::RoundClosed { .. }
@@ -206,6 +213,24 @@ impl Status {
             | Event::Revealed => {}
         }
         Ok(())
+    }
+
+    fn go(&mut self, by: SessionMove) -> Result<(), SessionError> {
+        let illegal = |source| SessionError::Move { session: self.session.clone(), source };
+        self.state = session_transition(self.state, by).map_err(illegal)?;
+        Ok(())
+    }
+
+    /// The slots that a later run asks, each in a new attempt: those that did not end or were stopped, and with `failed`
+    /// those that ended with an error of their own.
+    #[must_use]
+    pub fn left(&self, failed: bool) -> Vec<SlotId> {
+        let reopens = |entry: &SlotStatus| {
+            // What runs without an owner is lost.
+            let state = if entry.state == SlotState::Running { SlotState::Lost } else { entry.state };
+            transition(state, SlotMove::Reopen { failed }).is_ok()
+        };
+        self.models.iter().filter(|(_, entry)| reopens(entry)).map(|(slot, _)| *slot).collect()
     }
 
     /// The same status as it must be shown when no living process owns the session: nothing runs any more.

@@ -18,6 +18,7 @@ mod http;
 mod judging;
 mod measure;
 mod processes;
+mod resume;
 mod startup;
 mod stream;
 mod table;
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
     // Cargo itself adds `--bench`.
     let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     measure::raise_descriptor_limit();
-    let groups: [(&str, Group); 7] = [
+    let groups: [(&str, Group); 8] = [
         ("startup", startup::rows),
         ("processes", processes::rows),
         ("stream", stream::rows),
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         ("judging", judging::rows),
         ("tally", tally::rows),
         ("verify", verify::rows),
+        ("resume", resume::rows),
     ];
     table::head();
     let mut over = false;

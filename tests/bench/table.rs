@@ -25,6 +25,11 @@ impl Row {
         Self { bar: "-".to_owned(), verdict: "info", ..Self::ratio(name, ours, other, f64::INFINITY) }
     }
 
+    /// A time that no bar is set for.
+    pub(crate) fn time(name: impl Into<String>, ours: Duration) -> Self {
+        Self { bar: "-".to_owned(), verdict: "info", ..Self::millis(name, ours, u32::MAX) }
+    }
+
     /// A size in MiB; the bar is the largest.
     pub(crate) fn mebibytes(name: impl Into<String>, bytes: u64, bar: f64) -> Self {
         let value = bytes as f64 / f64::from(1 << 20);

@@ -26,6 +26,8 @@
 //! | `cwd` | prints the working directory |
 //! | `touch FILE` | creates the file |
 //! | `pid FILE` | writes its process id to the file, all at once |
+//! | `note FILE` | adds a line to the file: what it is asked for (`answer`, `votes`, `rest`) and the SHA-256 of the prompt |
+//! | `need FILE` | exits with 3 when the file does not exist |
 //! | `wait-for FILE` | waits until the file exists; after 60 s it fails |
 //! | `sleep MS` | sleeps |
 //! | `hang` | never ends |

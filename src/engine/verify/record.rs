@@ -65,11 +65,11 @@ impl FolderRecord {
                     self.closed = true;
                     None
                 }
-                Event::Reopened { why } if why != "reveal" => {
+                Event::Reopened { .. } => {
                     self.closed = false;
                     None
                 }
-                Event::Revealed | Event::Reopened { .. } => None,
+                Event::Revealed => None,
                 _ if self.closed => Some("follows the closing event, and does not open the session again"),
                 _ => None,
             };

@@ -140,9 +140,9 @@ impl Reason {
             Self::PromptNotRead => "shorten the input, do not begin it with `/`, or use a model that reads it whole",
             Self::Timeout => "raise `--timeout` or `--deadline`, or leave them out to wait as long as it takes",
             Self::IdleTimeout => "raise `--idle-timeout`, or leave it out: a quiet model may be thinking",
-            Self::Cancelled => "run again to have its answer; what the others wrote is kept",
-            Self::Budget => "raise the budget and run again; what the others wrote is kept",
-            Self::OwnerDied => "run again to have its answer; what the others wrote is kept",
+            Self::Cancelled => "`team resume` asks it again; what the others wrote is kept",
+            Self::Budget => "raise the budget, then `team resume`; what the others wrote is kept",
+            Self::OwnerDied => "`team resume` asks it again; what the others wrote is kept",
             Self::NonzeroExit => "read the log; run the program once by hand",
             Self::SpawnFailed => "check that the program is installed and on PATH: `team doctor`",
             Self::ApiError => "read the log; the provider's own message is in it",
@@ -161,7 +161,7 @@ impl Reason {
             Self::Blocked => "give the program the permission in its own settings; nobody can answer it here",
             Self::BadOutput => "check that `output` names what the program prints; of an API, `base_url` and `wire`",
             Self::WorkspaceChanged => "the model wrote into a read-only workspace; its answer is not counted",
-            Self::IoError => "free disk space or repair the folder's permissions, then run again",
+            Self::IoError => "free disk space or repair the folder's permissions, then `team resume --failed`",
         }
     }
 }

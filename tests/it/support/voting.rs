@@ -66,7 +66,7 @@ pub(crate) fn assert_consistent(session: &Session) {
         assert_eq!(parent.round, *round);
         let opened = own.records.iter().position(|r| matches!(r.event, Event::RoundOpened { round: r } if r == *round));
         assert_eq!(Some(parent.head), own.records[opened.unwrap() + 1].prev, "the round is tied to its opening");
-        let closed = own.records.iter().find_map(|record| match &record.event {
+        let closed = own.records.iter().rev().find_map(|record| match &record.event {
             Event::RoundClosed { round: r, events, head } if r == round => Some((*events, *head)),
             _ => None,
         });
@@ -106,7 +106,7 @@ fn assert_turns(folder: &Session, round: Round, history: &History) {
         assert_eq!(Some(parent.head), history.records[opened + 1].prev, "the turn is tied to its opening");
         let Event::TurnOpened { judges, .. } = &history.records[opened].event else { unreachable!() };
         assert_eq!(judges, slots);
-        let closed = history.records.iter().find_map(|record| match &record.event {
+        let closed = history.records.iter().rev().find_map(|record| match &record.event {
             Event::TurnClosed { turn: t, events, head } if *t == turn => Some((*events, *head)),
             _ => None,
         });

@@ -75,7 +75,7 @@ pub(crate) fn answers(prompt: &str) -> Vec<Answer<'_>> {
 
 /// The rule that holds for this prompt; `None` when nothing is to be printed.
 pub(crate) fn rule_for<'r>(rule: &'r Rule, prompt: &str) -> Option<&'r Rule> {
-    let again = prompt.lines().any(|line| line == "Your reply:");
+    let again = is_repair(prompt);
     match rule {
         Rule::First(rule) => (!again).then_some(rule),
         Rule::Again(rule) => again.then_some(rule),
@@ -147,4 +147,17 @@ fn json(answers: &[Answer<'_>]) -> String {
         })
         .collect();
     serde_json::json!({ "votes": votes }).to_string() + "\n"
+}
+
+fn is_repair(prompt: &str) -> bool {
+    prompt.lines().any(|line| line == "Your reply:")
+}
+
+/// What the prompt asks for.
+pub(crate) fn wanted(prompt: &str) -> &'static str {
+    match (answers(prompt).is_empty(), is_repair(prompt)) {
+        (true, _) => "answer",
+        (false, false) => "votes",
+        (false, true) => "rest",
+    }
 }

@@ -1,0 +1,57 @@
+//! `team resume`: a session that was cut off, stopped or failed in part goes on where it was.
+
+use super::args::{PaceArgs, ResumeArgs};
+use super::context::Context;
+use super::panel::{conclude, prepare, show_outcome};
+use crate::config::{Config, Limit};
+use crate::engine::{self, Pace, ResumeOptions, Resumption};
+use crate::error::{ExitCode, Result};
+use crate::session::{Catalogue, Session};
+
+/// Does what is left of a session.
+pub(super) async fn resume(args: &ResumeArgs, context: &Context) -> Result<ExitCode> {
+    let config = context.load(context.global.settings())?;
+    let layout = Catalogue::new(&config.settings().sessions_dir).find(&args.session.session)?;
+    let session = Session::open(layout)?;
+    let options = ResumeOptions { failed: args.failed, accept_drift: args.accept_drift, pace: pace(&args.pace) };
+    let left = Resumption::of(&session, options)?;
+    let printer = &context.printer;
+    for difference in left.drift() {
+        printer.warning(difference);
+    }
+    if left.votes_not_begun() {
+        printer.note(format!("the votes had not begun; `team judge {}` holds them", session.id()));
+    }
+    if left.is_done() {
+        printer.note(format!("nothing is left to do in `{}`", session.id()));
+        let outcome = engine::finished(session, &left)?;
+        show_outcome(context, &outcome)?;
+        return Ok(outcome.exit_code());
+    }
+    let slots: Vec<String> = left.slots().iter().map(ToString::to_string).collect();
+    let votes = if left.is_to_be_judged() { "the votes" } else { "the close" };
+    printer.note(match slots.as_slice() {
+        [] => format!("left of `{}`: {votes}", session.id()),
+        slots => format!("left of `{}`: slot {}, then {votes}", session.id(), slots.join(", ")),
+    });
+    let mut flags = context.global.settings();
+    flags.deadline = Some(left.terms().deadline.map_or(Limit::Unlimited, Limit::After));
+    // Loaded a second time for the deadline alone; what there is to warn of was said.
+    let config = Config::load(&context.cwd, &context.environment, flags)?;
+    let prepared = prepare(context, &config, &left.asked(), None, left.terms().require_blind).await?;
+    let resumed =
+        conclude(context, prepared, async |context| engine::resume(session, left, context, &mut rand::rng()).await)
+            .await?;
+    Ok(resumed.exit_code())
+}
+
+fn pace(args: &PaceArgs) -> Pace {
+    let time = |limit: Option<Limit>| limit.map(Limit::duration);
+    Pace {
+        timeout: time(args.timeout),
+        idle_timeout: time(args.idle_timeout),
+        deadline: time(args.deadline),
+        jobs: args.jobs.map(std::num::NonZeroUsize::get),
+        retries: args.retries,
+    }
+}

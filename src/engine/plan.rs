@@ -1,0 +1,237 @@
+//! What a command is to do, as the record keeps it for whoever resumes the session. It names no model: the named judges
+//! are in the manifest.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::judge::JudgeRequest;
+use super::run::RunRequest;
+use crate::capture::Pattern;
+use crate::config::{Leaks, OwnAnswers, Passes, Recuse, Repair, ResolvedModel, SelfVote, VoteRules};
+use crate::error::{Error, ErrorKind, Result};
+use crate::prompts::Prompts;
+use crate::runner::{Checks, Limits};
+use crate::session::Event;
+use crate::session::Record;
+
+/// The terms that a command asks on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// The user's limits.
+    pub limits: Limits,
+    /// The longest that the whole command may take.
+    pub deadline: Option<Duration>,
+    /// Whether nobody is asked where blindness cannot be enforced.
+    pub require_blind: bool,
+}
+
+/// [`Terms`] as they are written, times in milliseconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct WrittenTerms {
+    timeout_ms: Option<u64>,
+    idle_timeout_ms: Option<u64>,
+    deadline_ms: Option<u64>,
+    jobs: Option<usize>,
+    retries: u32,
+    require_blind: bool,
+}
+
+impl Default for WrittenTerms {
+    fn default() -> Self {
+        Terms::default().into()
+    }
+}
+
+impl From<Terms> for WrittenTerms {
+    fn from(terms: Terms) -> Self {
+        let millis = |time: Option<Duration>| time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        Self {
+            timeout_ms: millis(terms.limits.timeout),
+            idle_timeout_ms: millis(terms.limits.idle_timeout),
+            deadline_ms: millis(terms.deadline),
+            jobs: terms.limits.jobs,
+            retries: terms.limits.retries,
+            require_blind: terms.require_blind,
+        }
+    }
+}
+
+impl From<WrittenTerms> for Terms {
+    fn from(written: WrittenTerms) -> Self {
+        Self {
+            limits: Limits {
+                timeout: written.timeout_ms.map(Duration::from_millis),
+                idle_timeout: written.idle_timeout_ms.map(Duration::from_millis),
+                jobs: written.jobs,
+                retries: written.retries,
+            },
+            deadline: written.deadline_ms.map(Duration::from_millis),
+            require_blind: written.require_blind,
+        }
+    }
+}
+
+/// Where the judges of a round come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Bench {
+    /// They are the panel itself.
+    Panel,
+    /// They were named.
+    Named,
+}
+
+/// How answers are judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct JudgePlan {
+    bench: Bench,
+    self_vote: SelfVote,
+    recuse: Recuse,
+    leaks: Leaks,
+    passes: Passes,
+    repair: Repair,
+    /// The folder that the user's own prompts were read from.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    prompts: Option<PathBuf>,
+}
+
+impl JudgePlan {
+    fn of(request: &JudgeRequest) -> Self {
+        let VoteRules { own, leaks, passes, repair } = request.rules;
+        Self {
+            bench: if request.judges.is_some() { Bench::Named } else { Bench::Panel },
+            self_vote: own.self_vote,
+            recuse: own.recuse,
+            leaks,
+            passes,
+            repair,
+            prompts: request.prompts_dir.clone(),
+        }
+    }
+
+    /// The request again; `named` are the judges of the manifest.
+    pub(super) fn request(&self, named: impl FnOnce() -> Vec<ResolvedModel>) -> Result<JudgeRequest> {
+        let prompts = Prompts::load(self.prompts.as_deref()).map_err(|error| {
+            Error::usage(error.to_string()).hint("the judges were to be asked with these prompts: put them back")
+        })?;
+        let own = OwnAnswers { self_vote: self.self_vote, recuse: self.recuse };
+        Ok(JudgeRequest {
+            judges: (self.bench == Bench::Named).then(named),
+            rules: VoteRules { own, leaks: self.leaks, passes: self.passes, repair: self.repair },
+            prompts: Arc::new(prompts),
+            prompts_dir: self.prompts.clone(),
+        })
+    }
+}
+
+/// What a run does, votes included.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct RunPlan {
+    terms: WrittenTerms,
+    min_bytes: Option<u64>,
+    require_pattern: Option<String>,
+    pub(super) strict: bool,
+    pub(super) judging: Option<JudgePlan>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) notes: Vec<String>,
+}
+
+impl RunPlan {
+    pub(super) fn of(request: &RunRequest) -> Self {
+        Self {
+            terms: request.terms.into(),
+            min_bytes: request.checks.min_bytes,
+            require_pattern: request.checks.pattern.as_ref().map(|pattern| pattern.as_str().to_owned()),
+            strict: request.strict,
+            judging: request.judge.as_ref().map(JudgePlan::of),
+            notes: request.notes.clone(),
+        }
+    }
+
+    pub(super) fn terms(&self) -> Terms {
+        self.terms.clone().into()
+    }
+
+    pub(super) fn checks(&self) -> Result<Checks> {
+        let pattern = self.require_pattern.as_deref().map(Pattern::new).transpose();
+        let pattern = pattern.map_err(|error| unreadable(&error))?;
+        Ok(Checks { min_bytes: self.min_bytes, pattern })
+    }
+
+    /// The plan on record; a session of an earlier program has none and only asks its slots.
+    pub(super) fn read(records: &[Record]) -> Result<Self> {
+        Ok(read(records)?.unwrap_or_default())
+    }
+}
+
+/// What a round does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RoundPlan {
+    #[serde(default)]
+    terms: WrittenTerms,
+    pub(super) judging: JudgePlan,
+}
+
+impl RoundPlan {
+    pub(super) fn of(request: &JudgeRequest, terms: Terms) -> Self {
+        Self { terms: terms.into(), judging: JudgePlan::of(request) }
+    }
+
+    pub(super) fn terms(&self) -> Terms {
+        self.terms.clone().into()
+    }
+
+    /// The plan on record; a round of ballots from elsewhere has none.
+    pub(super) fn read(records: &[Record]) -> Result<Option<Self>> {
+        read(records)
+    }
+}
+
+fn read<T: for<'de> Deserialize<'de>>(records: &[Record]) -> Result<Option<T>> {
+    match records.first().map(|record| &record.event) {
+        Some(Event::Created { plan: Some(plan), .. }) => {
+            serde_json::from_value(plan.clone()).map(Some).map_err(|error| unreadable(&error))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// As the record keeps it.
+pub(super) fn written(plan: &impl Serialize) -> Result<serde_json::Value> {
+    serde_json::to_value(plan).map_err(|error| Error::internal(error.to_string()))
+}
+
+fn unreadable(error: &dyn std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Integrity, format!("the plan on the session's record cannot be read: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terms_read_back_as_they_were_written() {
+        let terms = Terms {
+            limits: Limits {
+                timeout: Some(Duration::from_millis(1500)),
+                jobs: Some(3),
+                retries: 5,
+                ..Limits::default()
+            },
+            deadline: Some(Duration::from_secs(3600)),
+            require_blind: true,
+        };
+        let json = serde_json::to_value(WrittenTerms::from(terms)).unwrap();
+        assert_eq!(json["timeoutMs"], 1500);
+        assert!(json["idleTimeoutMs"].is_null());
+        let written: WrittenTerms = serde_json::from_value(json).unwrap();
+        assert_eq!(Terms::from(written), terms);
+    }
+}

@@ -1,0 +1,325 @@
+//! Going on with a session: what is left of it, whether anything is not as it was, and doing the rest as a first run does.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rand::CryptoRng;
+
+use super::judge::JudgeRequest;
+use super::outcome::{Decision, Outcome};
+use super::plan::{RoundPlan, RunPlan, Terms};
+use super::record::show_since;
+use super::round::{Opened, prompt_hashes};
+use super::run::{Context, Work, abandon, go_on, stands};
+use crate::config::{ResolvedModel, Target};
+use crate::error::{Error, Result};
+use crate::ids::{Sha256Hash, SlotId};
+use crate::runner::Limits;
+use crate::session::slot::SlotState;
+use crate::session::{
+    Ended, Event, Layout, Manifest, Phase, Record, Round, Session, SessionError, SessionState, TakeUp, Why,
+};
+
+/// How a session is resumed.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ResumeOptions {
+    /// Whether slots and judges that ended with an error of their own are asked again.
+    pub failed: bool,
+    /// Whether it goes on although something is not as it was.
+    pub accept_drift: bool,
+    /// Other limits than those that the session began with.
+    pub pace: Pace,
+}
+
+/// Limits in the place of those on record, where given; of the times `Some(None)` is no limit.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Pace {
+    /// The most time for one attempt of a slot.
+    pub timeout: Option<Option<Duration>>,
+    /// The most time without a byte from a slot.
+    pub idle_timeout: Option<Option<Duration>>,
+    /// The longest that the whole command may take.
+    pub deadline: Option<Option<Duration>>,
+    /// How many slots run at once.
+    pub jobs: Option<usize>,
+    /// How often a request is tried again.
+    pub retries: Option<u32>,
+}
+
+impl Pace {
+    fn over(self, Terms { limits, deadline, require_blind }: Terms) -> Terms {
+        Terms {
+            limits: Limits {
+                timeout: self.timeout.unwrap_or(limits.timeout),
+                idle_timeout: self.idle_timeout.unwrap_or(limits.idle_timeout),
+                jobs: self.jobs.or(limits.jobs),
+                retries: self.retries.unwrap_or(limits.retries),
+            },
+            deadline: self.deadline.unwrap_or(deadline),
+            require_blind,
+        }
+    }
+}
+
+/// What is left of a session.
+pub struct Resumption {
+    work: Work,
+    failed: bool,
+    drift: Vec<String>,
+    slots: Vec<SlotId>,
+    judging: Judging,
+    /// Everybody that may be asked, or was.
+    asked: Vec<ResolvedModel>,
+    /// Whether the session is closed, with everything that belongs to that.
+    is_sealed: bool,
+    state: SessionState,
+    votes_not_begun: bool,
+    /// A round of ballots from elsewhere that was not finished.
+    abandoned: Option<Round>,
+}
+
+/// What is left of the votes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Judging {
+    /// None were wanted, or their verdict is out.
+    Nothing,
+    /// A round is to be finished, or to be held.
+    Left,
+}
+
+impl Resumption {
+    /// Looks at what is left of `session`, whose lock the caller holds. Writes nothing.
+    ///
+    /// # Errors
+    /// An answer is missing, changed or unknown to the record; or something is not as it was and that is not accepted.
+    pub fn of(session: &Session, options: ResumeOptions) -> Result<Self> {
+        let panel = session.panel();
+        panel.check_answers()?;
+        let plan = RunPlan::read(panel.records())?;
+        let mut drift = drifted(panel.records(), session.layout())?;
+        let slots = panel.left(options.failed);
+        let manifest = panel.manifest();
+
+        let newest = session.newest_round()?.map(|stand| Ok::<_, Error>((stand, session.enter_round(stand.round)?)));
+        let newest = newest.transpose()?;
+        // Whom a `judge` was to ask that died before its round was made, nobody knows.
+        let judged_again = match &newest {
+            Some((stand, _)) => stand.judged_again,
+            None => {
+                panel.records().iter().any(|record| matches!(record.event, Event::Reopened { why: Why::Judge, .. }))
+            }
+        };
+        let round_plan = match &newest {
+            Some((_, folder)) => RoundPlan::read(folder.records())?,
+            None => None,
+        };
+        // What the newest round was held by holds for what is left of it; of a round of ballots from elsewhere nothing is.
+        let mut terms = plan.terms();
+        let judge = match (&newest, &round_plan) {
+            (Some((stand, folder)), Some(round)) => {
+                if !stand.published {
+                    terms = Terms { limits: round.terms().limits, ..terms };
+                    drift.extend(drifted(folder.records(), folder.layout())?);
+                }
+                let named = || members_of(folder.manifest());
+                Some(round.judging.request(named)?)
+            }
+            // Ballots from elsewhere that were not counted have to be given again.
+            (Some((stand, _)), None) if !stand.published => None,
+            (None, _) if judged_again => None,
+            _ => {
+                let named = || manifest.judges.clone().unwrap_or_default();
+                plan.judging.as_ref().map(|judging| judging.request(named)).transpose()?
+            }
+        };
+        let abandoned = newest.as_ref().filter(|(stand, _)| !stand.published && round_plan.is_none());
+        let abandoned = abandoned.map(|(stand, _)| stand.round);
+        if let Some(judge) = &judge {
+            let recorded = newest.as_ref().map_or(panel.records(), |(_, folder)| folder.records());
+            drift.extend(drifted_prompts(recorded, judge));
+        }
+        drift.sort();
+        drift.dedup();
+        if !drift.is_empty() && !options.accept_drift {
+            let error = Error::usage(format!("`{}` is not as it was when it began", session.id()));
+            let error = drift.iter().fold(error, |error, difference| error.hint(difference));
+            return Err(error.hint("put it back, or go on all the same with `--accept-drift`; the verdict will say so"));
+        }
+
+        let complete = panel.status().models.iter().filter(|(slot, entry)| {
+            entry.state == SlotState::Completed
+                || entry.state == SlotState::Running && session.layout().response(**slot).is_file()
+        });
+        let complete = complete.count();
+        let verdict_stands = newest.as_ref().is_some_and(|(stand, _)| stand.published && !stand.is_outdated);
+        let can_be_judged =
+            complete + slots.len() >= 2 && !(plan.strict && complete + slots.len() < manifest.models.len());
+        let judging = match &judge {
+            Some(_) if can_be_judged && (!verdict_stands || !slots.is_empty()) => Judging::Left,
+            _ => Judging::Nothing,
+        };
+        let opened = newest.as_ref().filter(|_| judge.is_some() && round_plan.is_some());
+        let opened = opened.map(|(stand, _)| Opened { round: stand.round, failed: options.failed });
+        // Those that answered already are asked nothing; but their keys must not be written either.
+        let needed = |slot: &SlotId, model: &ResolvedModel| {
+            slots.contains(slot) || !matches!(model.target, Target::Local { .. })
+        };
+        let members = manifest.models.iter().map(|(slot, member)| (slot, &member.resolved));
+        let mut asked: Vec<ResolvedModel> =
+            members.filter(|(slot, model)| needed(slot, model)).map(|(_, model)| model.clone()).collect();
+        if judging == Judging::Left {
+            let judges = judge.as_ref().map(|judge| judge.judges_of(&members_of(manifest)));
+            asked.extend(judges.into_iter().flatten());
+        }
+        let work = Work {
+            terms: options.pace.over(terms),
+            checks: plan.checks()?,
+            strict: plan.strict,
+            judge,
+            opened,
+            notes: plan.notes,
+        };
+        Ok(Self {
+            work,
+            failed: options.failed,
+            drift,
+            slots,
+            judging,
+            asked,
+            is_sealed: session.is_sealed(),
+            state: panel.status().state,
+            votes_not_begun: abandoned.is_some() || judged_again,
+            abandoned,
+        })
+    }
+
+    /// The models that may be asked, and those of the panel that answered.
+    #[must_use]
+    pub fn asked(&self) -> Vec<&ResolvedModel> {
+        self.asked.iter().collect()
+    }
+
+    /// The terms that they are asked on.
+    #[must_use]
+    pub const fn terms(&self) -> Terms {
+        self.work.terms
+    }
+
+    /// What is not as it was, and was accepted.
+    #[must_use]
+    pub fn drift(&self) -> &[String] {
+        &self.drift
+    }
+
+    /// The slots that are asked.
+    #[must_use]
+    pub fn slots(&self) -> &[SlotId] {
+        &self.slots
+    }
+
+    /// Whether `judge` was begun and nothing of its round was made yet, so that nobody knows whom it was to ask.
+    #[must_use]
+    pub const fn votes_not_begun(&self) -> bool {
+        self.votes_not_begun
+    }
+
+    /// Whether nothing is left but what a close writes, if that.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        let has_ended = !self.state.is_active() && self.state != SessionState::Interrupted;
+        has_ended && self.slots.is_empty() && self.judging == Judging::Nothing
+    }
+
+    /// Whether votes are left.
+    #[must_use]
+    pub fn is_to_be_judged(&self) -> bool {
+        self.judging == Judging::Left
+    }
+}
+
+/// Does what is left of a session, as a first run does, and closes it.
+pub async fn resume<R: CryptoRng>(
+    mut session: Session,
+    resumption: Resumption,
+    context: Context<'_>,
+    rng: &mut R,
+) -> Result<Outcome> {
+    let Context { services, control, observer, announce } = context;
+    announce(session.layout().root(), None);
+    control.serve(session.layout());
+    observer.enter(".");
+    let known = session.panel().records().len();
+    let how = TakeUp { failed: resumption.failed, drift: &resumption.drift, ended: Ended::GoesOn };
+    session.take_up(how, Timestamp::now())?;
+    show_since(session.panel(), known, observer);
+    if let Some(round) = resumption.abandoned {
+        abandon(&mut session, round)?;
+    }
+    go_on(session, &resumption.work, services, control, observer, rng).await
+}
+
+/// What a session amounts to of which nothing is left to do. Writes what its close lacks.
+pub fn finished(mut session: Session, resumption: &Resumption) -> Result<Outcome> {
+    let layout = session.layout().clone();
+    let status = session.panel().status();
+    let (complete, all) = (status.count(SlotState::Completed), status.models.len());
+    let mut decision = if complete == 0 || (resumption.work.strict && complete < all) {
+        Decision::NothingUsable { complete, all }
+    } else {
+        Decision::Answers { complete, all }
+    };
+    let mut verdict = None;
+    session.finish_phase(Phase::Run);
+    if let Some(before) = stands(&mut session)? {
+        decision = before.decision;
+        verdict = Some(before.text);
+    } else if resumption.work.judge.is_some() && matches!(decision, Decision::Answers { .. }) {
+        decision = Decision::NoDecision { why: "the answers were not judged".to_owned() };
+    }
+    if !resumption.is_sealed {
+        session.finish_close()?;
+    }
+    Ok(Outcome { layout, decision, verdict, stop: None })
+}
+
+/// The models of a panel, in the user's order.
+fn members_of(manifest: &Manifest) -> Vec<ResolvedModel> {
+    let members = manifest.shuffle_order.iter().filter_map(|slot| manifest.member(*slot));
+    members.map(|member| member.resolved.clone()).collect()
+}
+
+/// What of a folder is not as it was recorded at its beginning, in words.
+fn drifted(records: &[Record], layout: &Layout) -> Result<Vec<String>> {
+    let Some(Event::Created { tool, input, manifest, .. }) = records.first().map(|record| &record.event) else {
+        return Ok(Vec::new());
+    };
+    let mut drift = Vec::new();
+    let ours = env!("CARGO_PKG_VERSION");
+    if tool != ours {
+        drift.push(format!("it was begun by `team` {tool}, and this is {ours}"));
+    }
+    let mut compare = |path: std::path::PathBuf, recorded: Sha256Hash| {
+        let bytes = fs_err::read(&path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => SessionError::Missing(path.clone()),
+            _ => SessionError::Io(error),
+        })?;
+        if Sha256Hash::of(&bytes) != recorded {
+            drift.push(format!("`{}` was changed", path.display()));
+        }
+        Ok::<_, Error>(())
+    };
+    if let Some(input) = input {
+        compare(layout.input(), *input)?;
+    }
+    compare(layout.manifest(), *manifest)?;
+    Ok(drift)
+}
+
+/// The texts sent to judges that are not those of the beginning.
+fn drifted_prompts(records: &[Record], judge: &JudgeRequest) -> Vec<String> {
+    let Some(Event::Created { prompts, .. }) = records.first().map(|record| &record.event) else { return Vec::new() };
+    let now = prompt_hashes(&judge.prompts);
+    let names = prompts.keys().chain(now.keys().filter(|name| !prompts.contains_key(*name)));
+    let changed = names.filter(|name| prompts.get(*name) != now.get(*name));
+    changed.map(|name| format!("the prompt text `{name}` was changed")).collect()
+}

@@ -1,0 +1,41 @@
+//! How far the newest round of votes is, as the session's own record tells.
+
+use super::events::{Event, Record};
+use super::layout::Round;
+use super::life::Why;
+use super::slot::SlotState;
+
+/// The newest round of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RoundStand {
+    /// Its number.
+    pub round: Round,
+    /// Whether its verdict is the session's.
+    pub published: bool,
+    /// Whether an answer was completed after it was opened, so that it is not about all of them.
+    pub is_outdated: bool,
+    /// Whether the session was opened for another round after it, which was not made.
+    pub judged_again: bool,
+}
+
+impl RoundStand {
+    /// From the session's record; `None` where no round was opened. Of those that were opened only the ones count that
+    /// were `made`: in the others nobody could be asked.
+    #[must_use]
+    pub fn newest(records: &[Record], made: impl Fn(Round) -> bool) -> Option<Self> {
+        let opening = |record: &Record| match record.event {
+            Event::RoundOpened { round } if made(round) => Some(round),
+            _ => None,
+        };
+        let (opened, round) = records.iter().enumerate().rev().find_map(|(at, record)| Some((at, opening(record)?)))?;
+        let since = &records[opened..];
+        let completes =
+            |event: &Event| matches!(event, Event::SlotEnded { end, .. } if end.state == SlotState::Completed);
+        Some(Self {
+            round,
+            published: since.iter().any(|record| matches!(record.event, Event::Verdict { .. })),
+            is_outdated: since.iter().any(|record| completes(&record.event)),
+            judged_again: since.iter().any(|record| matches!(record.event, Event::Reopened { why: Why::Judge, .. })),
+        })
+    }
+}

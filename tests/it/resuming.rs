@@ -1,0 +1,9 @@
+//! A session that was cut off, at whatever point, is finished by `team resume` as if nothing had happened.
+
+mod drift;
+mod owners;
+mod panels;
+mod places;
+mod records;
+mod rounds;
+mod world;

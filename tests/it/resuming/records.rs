@@ -1,0 +1,74 @@
+//! What a crash can leave of the record and of the files that are made from it.
+
+use super::world::{asked, came_of, die, finished, snapshot, undisturbed, world};
+use crate::support::finish;
+
+const RUN: &[&str] = &["run-and-judge", "which is the best?"];
+
+/// The lengths that a torn line is cut to: nothing of it, its first byte, the middle of a key, and all but its end.
+fn cuts(line: &str) -> [usize; 5] {
+    [0, 1, 7, line.len() / 2, line.len()]
+}
+
+#[test]
+fn a_last_line_that_is_torn_anywhere_is_cut_off_and_what_it_said_is_found_out_again() {
+    let expected = undisturbed(&world(), RUN);
+    for point in ["slot-end-recorded:2", "slot-started:2", "prompt-recorded:2", "verdict-recorded"] {
+        for which in 0..5 {
+            let env = world();
+            die(&env, point, RUN);
+            let session = env.session();
+            // The record that was written last.
+            let record = if session.has("judging/events.jsonl") { "judging/events.jsonl" } else { "events.jsonl" };
+            let text = session.text(record);
+            let start = text.trim_end().rfind('\n').unwrap() + 1;
+            let line = text[start..].trim_end();
+            std::fs::write(session.path(record), &text[..start + cuts(line)[which]]).unwrap();
+            let place = format!("{point}, cut {which}");
+            let before = snapshot(&env);
+            assert!(finish(&env, &["list"], 0).0.contains("interrupted"), "{place}");
+            assert!(finish(&env, &["status"], 0).0.contains("interrupted"), "{place}");
+            assert_eq!(snapshot(&env), before, "{place}");
+            let done = finished(&session);
+            let before = asked(&env, &done);
+            finish(&env, &["resume"], 0);
+            assert_eq!(came_of(&session), expected, "{place}");
+            assert_eq!(asked(&env, &done), before, "{place}");
+        }
+    }
+}
+
+#[test]
+fn a_status_that_is_missing_broken_or_old_is_made_from_the_record() {
+    let expected = undisturbed(&world(), RUN);
+    for (fault, contents) in [("missing", None), ("broken", Some("{")), ("old", Some("old"))] {
+        let env = world();
+        die(&env, "slot-end-settled:2", RUN);
+        let session = env.session();
+        let status = session.path("status.json");
+        let is_at = |id: &String| session.slot(id)["state"].as_str().unwrap().to_owned();
+        let known: Vec<String> = session.slots().iter().map(is_at).collect();
+        assert!(known.contains(&"COMPLETED".to_owned()));
+        let old = std::fs::read_to_string(&status).unwrap().replace("COMPLETED", "PENDING");
+        match contents {
+            None => std::fs::remove_file(&status).unwrap(),
+            Some("old") => std::fs::write(&status, old).unwrap(),
+            Some(text) => std::fs::write(&status, text).unwrap(),
+        }
+        let shown = finish(&env, &["status"], 0).0;
+        assert!(shown.contains("interrupted") && shown.contains("COMPLETED"), "{fault}: {shown}");
+        finish(&env, &["resume"], 0);
+        assert_eq!(came_of(&session), expected, "{fault}");
+    }
+}
+
+#[test]
+fn a_record_that_was_changed_is_not_resumed() {
+    let env = world();
+    die(&env, "slot-end-settled:2", RUN);
+    let session = env.session();
+    let text = session.text("events.jsonl").replacen("\"attempt\":1", "\"attempt\":7", 1);
+    std::fs::write(session.path("events.jsonl"), text).unwrap();
+    let (_, err) = finish(&env, &["resume"], 6);
+    assert!(err.contains("events.jsonl` line"), "{err}");
+}
