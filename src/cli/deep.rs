@@ -33,7 +33,7 @@ async fn ask(context: &Context, models: Vec<ResolvedModel>) -> Result<Vec<Findin
     }
     let config = context.load(context.global.settings())?;
     let folder = tempfile::Builder::new().prefix("team-doctor-").tempdir()?;
-    let mut prepared = prepare(context, &config, &models.iter().collect::<Vec<_>>(), false).await?;
+    let mut prepared = prepare(context, &config, &models.iter().collect::<Vec<_>>(), None, false).await?;
     let configured = limits(config.settings());
     let request = RunRequest {
         kind: SessionKind::Team,

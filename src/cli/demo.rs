@@ -57,7 +57,7 @@ pub(super) async fn demo(args: &DemoArgs, context: &Context) -> Result<ExitCode>
     )
     .chain(notes)
     .collect();
-    let prepared = prepare(context, &config, &seats.iter().collect::<Vec<_>>(), false).await?;
+    let prepared = prepare(context, &config, &seats.iter().collect::<Vec<_>>(), None, false).await?;
     let request = RunRequest {
         kind: SessionKind::Team,
         base: config.settings().sessions_dir.clone(),

@@ -48,7 +48,7 @@ pub(super) async fn judge(args: &JudgeArgs, context: &Context) -> Result<ExitCod
     }
     let judges = request.judges_of(&panel);
     let asked: Vec<_> = judges.iter().collect();
-    let prepared = prepare(context, &config, &asked, args.limits.require_blind).await?;
+    let prepared = prepare(context, &config, &asked, None, args.limits.require_blind).await?;
     let terms = terms(config.settings(), args.limits.require_blind);
     let judged = conclude(context, prepared, async |context| {
         engine::judge(layout, &request, terms, context, &mut rand::rng()).await

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::doctor::Finding;
 use super::inventory::LocalModel;
-use crate::isolation::{Containment, OVERRIDE_VARIABLE, Preference, probe};
+use crate::isolation::{Fact, Facts, Level, OVERRIDE_VARIABLE, Preference, probe};
 use crate::slots::agents::locate;
 use crate::slots::local;
 
@@ -32,18 +32,39 @@ pub(super) fn isolation(context: &Context) -> Finding {
     };
     let found = probe(preference, None);
     let mechanism = found.mechanism;
-    let mut text = format!("{mechanism}: processes {}, session files {}", mechanism.processes(), mechanism.files());
-    for attempt in &found.attempts {
+    let mut text = format!("{mechanism}: session files {}, processes {}", mechanism.files(), mechanism.processes());
+    let Some((last, refused)) = found.attempts.split_last() else { return Finding::failed(text) };
+    if let Some(facts) = last.facts {
+        text.push_str(&format!("; seen from inside: {}", in_words(facts)));
+    }
+    for attempt in refused.iter().chain(Some(last).filter(|last| last.refused.is_some())) {
         if let Some(refusal) = attempt.refused {
             text.push_str(&format!("; {} refused: {refusal}", attempt.mechanism));
         }
     }
-    let held = found.attempts.last().is_some_and(|attempt| attempt.refused.is_none());
-    match (held, mechanism.containment()) {
-        (false, _) => Finding::failed(text).hint("no program can be started this way; see the step that was refused"),
-        (true, Containment::Namespace) => Finding::good(text),
-        (true, Containment::TreeWalk) => {
-            Finding::warned(text).hint("processes of one slot can see those of another; the verdict says so")
-        }
+    if last.refused.is_some() {
+        return Finding::failed(text).hint("no program can be started this way; see the step that was refused");
     }
+    match mechanism.files() {
+        Level::Enforced => Finding::good(text),
+        Level::Partial => Finding::warned(text)
+            .hint("names and sizes of files, command lines, HOME and `/tmp` are shared by slots; the verdict says so"),
+        Level::Convention => Finding::warned(text)
+            .hint("a program of one slot can read what another answered, and who it is; the verdict says so"),
+    }
+}
+
+/// What the self-test reached, and what it did not.
+fn in_words(facts: Facts) -> String {
+    let facts = [
+        ("session files", facts.session_files),
+        ("other processes", facts.process_view),
+        ("signals to them", facts.kill),
+        ("abstract sockets", facts.abstract_sockets),
+    ];
+    let of = |wanted: Fact| {
+        let names: Vec<&str> = facts.iter().filter(|(_, fact)| *fact == wanted).map(|(name, _)| *name).collect();
+        if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+    };
+    format!("{} out of reach, {} reached", of(Fact::Kept), of(Fact::Open))
 }

@@ -10,8 +10,8 @@ use super::args::{JudgingArgs, LimitArgs};
 use super::context::Context;
 use super::printer::{Printer, Verbosity};
 use crate::capture::Pattern;
-use crate::config::{Config, Models, ResolvedModel, Settings};
-use crate::engine::{self, Decision, JudgeRequest, Outcome, Services, Terms, local_server};
+use crate::config::{Config, Models, ResolvedModel, Settings, Target};
+use crate::engine::{self, Decision, Folders, JudgeRequest, Outcome, Services, Terms, local_server};
 use crate::error::{Error, Result};
 use crate::isolation::{Level, OVERRIDE_VARIABLE, Preference, probe};
 use crate::prompts::Prompts;
@@ -72,6 +72,7 @@ pub(super) async fn prepare(
     context: &Context,
     config: &Config,
     models: &[&ResolvedModel],
+    base: Option<&Path>,
     require_blind: bool,
 ) -> Result<Prepared> {
     let printer = &context.printer;
@@ -81,19 +82,29 @@ pub(super) async fn prepare(
         .map_err(|error| Error::config(error.to_string()))?;
     let probe = probe(preference, None);
     let mechanism = probe.mechanism;
-    if mechanism.files() < Level::Enforced {
+    // Only programs can look around.
+    let programs = models.iter().any(|model| matches!(model.target, Target::Process { .. }));
+    if programs && mechanism.files() < Level::Enforced {
         if require_blind {
             return Err(Error::usage(format!(
                 "`--require-blind`: session files are kept from slots by {} only ({mechanism})",
                 mechanism.files()
             ))
+            .hint("`team doctor` says which step of what would keep them is refused here")
             .hint("leave the option out to run all the same; the verdict says how far blindness holds"));
         }
-        printer.note(format!("blindness: session files by {}, processes by {mechanism}", mechanism.files()));
+        printer.note(format!(
+            "blindness: session files {}, processes {} ({mechanism})",
+            kept(mechanism.files()),
+            kept(mechanism.processes())
+        ));
     }
     let mut progress = |step: Progress| printer.note(step.to_string());
     let local = local_server(models, &mut control, &mut progress).await?;
-    let services = Services::new(models, Arc::new(context.environment.clone()), probe, local)?;
+    let sessions: Vec<_> =
+        base.into_iter().chain([config.settings().sessions_dir.as_path()]).map(|path| context.cwd.join(path)).collect();
+    let folders = Folders { current: &context.cwd, sessions: &sessions };
+    let services = Services::new(models, Arc::new(context.environment.clone()), folders, probe, local)?;
     Ok(Prepared { control, services })
 }
 
@@ -101,8 +112,19 @@ pub(super) async fn prepare(
 pub(super) fn prepare_without_models(context: &Context, config: &Config) -> Result<Prepared> {
     let control =
         Control::listen(config.settings().deadline).map_err(|source| Error::io("cannot listen to signals", source))?;
-    let services = Services::new(&[], Arc::new(context.environment.clone()), probe(Preference::default(), None), None)?;
+    let folders = Folders { current: &context.cwd, sessions: &[] };
+    let services =
+        Services::new(&[], Arc::new(context.environment.clone()), folders, probe(Preference::default(), None), None)?;
     Ok(Prepared { control, services })
+}
+
+/// How well something is kept, in a sentence.
+const fn kept(level: Level) -> &'static str {
+    match level {
+        Level::Enforced => "out of reach",
+        Level::Partial => "kept in part",
+        Level::Convention => "by convention only",
+    }
 }
 
 /// Starts show as live lines; who asks for more has them told too.

@@ -38,7 +38,7 @@ pub(super) async fn resume(args: &ResumeArgs, context: &Context) -> Result<ExitC
     flags.deadline = Some(left.terms().deadline.map_or(Limit::Unlimited, Limit::After));
     // Loaded a second time for the deadline alone; what there is to warn of was said.
     let config = Config::load(&context.cwd, &context.environment, flags)?;
-    let prepared = prepare(context, &config, &left.asked(), left.terms().require_blind).await?;
+    let prepared = prepare(context, &config, &left.asked(), None, left.terms().require_blind).await?;
     let resumed =
         conclude(context, prepared, async |context| engine::resume(session, left, context, &mut rand::rng()).await)
             .await?;

@@ -46,7 +46,7 @@ async fn ask(
         None => config.settings().sessions_dir.clone(),
     };
     let asked: Vec<_> = models.iter().chain(judge.iter().flat_map(|judge| judge.judges.iter().flatten())).collect();
-    let prepared = prepare(context, &config, &asked, limit_args.require_blind).await?;
+    let prepared = prepare(context, &config, &asked, Some(&base), limit_args.require_blind).await?;
     let request = RunRequest {
         kind: SessionKind::Team,
         base,

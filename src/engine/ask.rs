@@ -14,11 +14,13 @@ use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::{Assignment, Ballot, BallotForm, JudgePrompts, PromptError, parse, schema};
 use crate::runner::{Checks, Control, Limits, Observer, Purpose, SlotJob, run_panel};
 use crate::session::slot::SlotState;
-use crate::session::{Event, PanelFolder};
+use crate::session::{Event, Layout, PanelFolder};
 
 /// What surrounds the asking.
 pub(super) struct Asking<'a> {
     pub(super) services: &'a Services,
+    /// Of the whole session, whatever the folder of the turn.
+    pub(super) session: Layout,
     pub(super) limits: Limits,
     pub(super) control: &'a mut Control,
     pub(super) observer: &'a mut dyn Observer,
@@ -75,7 +77,7 @@ pub(super) async fn ask(
         jobs.push(SlotJob { id: judge, model, prompt: path, purpose });
     }
     if !jobs.is_empty() {
-        let shared = asking.services.shared(asking.limits, Checks::default(), folder.manifest());
+        let shared = asking.services.shared(&asking.session, asking.limits, Checks::default(), folder.manifest());
         let at_once = asking.services.at_once();
         run_panel(folder, jobs, shared, at_once, &mut *asking.control, &mut *asking.observer).await?;
     }

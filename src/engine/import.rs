@@ -7,6 +7,7 @@ use rand::CryptoRng;
 
 use super::record::{record, show_last};
 use super::round::{RoundContext, RoundEnd, too_few, write_votes};
+use super::rules::{Bench, RoundRules};
 use crate::config::{ModelIdentity, ModelSettings, OutputFormat, ResolvedModel, SelfVote, Target, VoteRules};
 use crate::error::{Error, Result};
 use crate::fs;
@@ -16,7 +17,7 @@ use crate::judging::{
     read_json, read_text,
 };
 use crate::session::slot::{Reason, SlotState};
-use crate::session::{Event, Manifest, NewRound, PanelFolder, Session, SlotEnd, SlotError, Status};
+use crate::session::{Event, Manifest, NewRound, PanelFolder, Round, Session, SlotEnd, SlotError, Status};
 
 /// What to import.
 #[derive(Debug, Clone)]
@@ -97,7 +98,7 @@ pub(super) fn import_round<R: CryptoRng>(
         .zip(1..)
         .map(|((name, bytes), number)| ImportedFile {
             name: name.clone(),
-            kept: format!("import-{number:02}.txt"),
+            kept: ImportedFile::kept_name(number),
             sha256: Sha256Hash::of(bytes),
         })
         .collect();
@@ -105,6 +106,7 @@ pub(super) fn import_round<R: CryptoRng>(
         judges: judges.iter().map(|judge| from_elsewhere(&judge.name)).collect(),
         isolation: services.isolation(),
         prompts: BTreeMap::new(),
+        rules: RoundRules { votes: rules(), bench: Bench::Imported }.to_map(),
         plan: None,
     };
     let (round, mut folder) = session.open_round(new, Timestamp::now(), rng)?;
@@ -123,9 +125,30 @@ pub(super) fn import_round<R: CryptoRng>(
         by_id.insert(id, keep(&mut folder, id, judge, observer)?);
     }
     let judges: Vec<JudgeVotes> = by_id.into_values().collect();
-    let candidates = session
-        .panel()
-        .status()
+    let votes = votes_of(round, session.panel().status(), Imports { files, pattern }, judges);
+    let votes_hash = write_votes(&mut folder, &votes)?;
+    Ok(RoundEnd { round, folder, votes, votes_hash, second_pass: None, notes: Vec::new() })
+}
+
+/// What stands in the manifest for a judge that was asked elsewhere.
+pub(super) fn from_elsewhere(name: &str) -> ResolvedModel {
+    ResolvedModel {
+        name: format!("{name} (imported)"),
+        identity: ModelIdentity(format!("imported:{name}")),
+        target: Target::Replay { file: "imported".into(), output: OutputFormat::Text, pace: None },
+        settings: ModelSettings::default(),
+    }
+}
+
+/// The rules that imported ballots are counted by: which held elsewhere nobody here knows.
+pub(super) fn rules() -> VoteRules {
+    VoteRules::from(SelfVote::Include)
+}
+
+/// The contents of `votes.json` of a round whose ballots were imported.
+pub(super) fn votes_of(round: Round, slots: &Status, imports: Imports, judges: Vec<JudgeVotes>) -> Votes {
+    let shown = |id: &SlotId| judges.iter().filter(|judge| judge.order.contains(id)).count() as u32;
+    let candidates = slots
         .models
         .iter()
         .map(|(id, entry)| Candidate {
@@ -135,12 +158,11 @@ pub(super) fn import_round<R: CryptoRng>(
             bytes: entry.output_size,
             leaks: LeakCount::default(),
             left_out: false,
-            eligible_judges: judges.iter().filter(|judge| judge.order.contains(id)).count() as u32,
+            eligible_judges: shown(id),
         })
         .collect::<Vec<_>>();
-    // Which rules held elsewhere nobody here knows; these are what the files were counted by.
-    let VoteRules { own, leaks, passes, repair } = VoteRules::from(SelfVote::Include);
-    let votes = Votes {
+    let VoteRules { own, leaks, passes, repair } = rules();
+    Votes {
         version: FormatVersion::CURRENT,
         round: round.0,
         self_vote: own.self_vote,
@@ -151,19 +173,34 @@ pub(super) fn import_round<R: CryptoRng>(
         panel: Panel { slots: candidates.len() as u32, judges: judges.len() as u32 },
         candidates,
         judges,
-        imported: Some(Imports { files, pattern }),
-    };
-    let votes_hash = write_votes(&mut folder, &votes)?;
-    Ok(RoundEnd { round, folder, votes, votes_hash, second_pass: None, notes: Vec::new() })
+        imported: Some(imports),
+    }
 }
 
-/// What stands in the manifest for a judge that was asked elsewhere.
-fn from_elsewhere(name: &str) -> ResolvedModel {
-    ResolvedModel {
-        name: format!("{name} (imported)"),
-        identity: ModelIdentity(format!("imported:{name}")),
-        target: Target::Replay { file: "imported".into(), output: OutputFormat::Text, pace: None },
-        settings: ModelSettings::default(),
+/// What is kept of a judge from elsewhere.
+pub(super) enum Kept {
+    /// It completed: the text that its ballot is read from.
+    Reply { reply: Vec<u8>, votes: JudgeVotes },
+    /// It did not: why, and a ballot without votes.
+    Failed { reason: Reason, votes: JudgeVotes },
+}
+
+impl Kept {
+    /// What is kept of `judge`, whose id in the round is `id`.
+    pub(super) fn of(id: SlotId, judge: ImportedJudge) -> Result<Self> {
+        if judge.state == SlotState::Completed {
+            let reply = judge.to_reply().map_err(|error| Error::internal(error.to_string()))?;
+            let votes = JudgeVotes::imported(id, Sha256Hash::of(&reply), judge);
+            return Ok(Self::Reply { reply, votes });
+        }
+        let reason = match judge.state {
+            SlotState::Empty => Reason::EmptyOutput,
+            SlotState::Timeout => Reason::Timeout,
+            SlotState::Cancelled => Reason::Cancelled,
+            _ => Reason::BadOutput,
+        };
+        let votes = JudgeVotes { order: judge.order, ..JudgeVotes::without_votes(id, reason.state(), None) };
+        Ok(Self::Failed { reason, votes })
     }
 }
 
@@ -174,28 +211,28 @@ fn keep(
     judge: ImportedJudge,
     observer: &mut dyn crate::runner::Observer,
 ) -> Result<JudgeVotes> {
-    if judge.state != SlotState::Completed {
-        let reason = match judge.state {
-            SlotState::Empty => Reason::EmptyOutput,
-            SlotState::Timeout => Reason::Timeout,
-            SlotState::Cancelled => Reason::Cancelled,
-            _ => Reason::BadOutput,
-        };
-        let error = SlotError::new(reason, "the judge did not complete where it was asked");
-        let end = SlotEnd::without_answer(0, error);
-        let state = end.state;
-        record(folder, Event::SlotEnded { slot: id, end: Box::new(end) }, observer)?;
-        let shown = JudgeVotes { order: judge.order, ..JudgeVotes::without_votes(id, state, None) };
-        return Ok(shown);
+    match Kept::of(id, judge)? {
+        Kept::Failed { reason, votes } => {
+            let error = SlotError::new(reason, "the judge did not complete where it was asked");
+            let end = SlotEnd::without_answer(0, error);
+            record(folder, Event::SlotEnded { slot: id, end: Box::new(end) }, observer)?;
+            Ok(votes)
+        }
+        Kept::Reply { reply, votes } => {
+            let sha256 = Sha256Hash::of(&reply);
+            // First, so that the file of a writer that is stopped right here is known to be unfinished.
+            record(folder, Event::SlotStarted { slot: id, attempt: 1 }, observer)?;
+            fs::replace(&folder.layout().response(id), &reply)?;
+            let end = SlotEnd::with_answer(1, reply.len() as u64, sha256);
+            record(folder, Event::SlotEnded { slot: id, end: Box::new(end) }, observer)?;
+            record(folder, ballot_event(&votes, sha256), observer)?;
+            Ok(votes)
+        }
     }
-    let reply = judge.to_reply().map_err(|error| Error::internal(error.to_string()))?;
-    let sha256 = Sha256Hash::of(&reply);
-    fs::replace(&folder.layout().response(id), &reply)?;
-    record(folder, Event::SlotStarted { slot: id, attempt: 1 }, observer)?;
-    let end = SlotEnd::with_answer(1, reply.len() as u64, sha256);
-    record(folder, Event::SlotEnded { slot: id, end: Box::new(end) }, observer)?;
-    let votes = (judge.votes.len() + judge.pairs.len()) as u32;
-    let missing = judge.missing.len() as u32;
-    record(folder, Event::Ballot { judge: id, response: sha256, votes, missing }, observer)?;
-    Ok(JudgeVotes::imported(id, sha256, judge))
+}
+
+/// What the record says of an imported ballot.
+fn ballot_event(votes: &JudgeVotes, response: Sha256Hash) -> Event {
+    let count = (votes.votes.len() + votes.pairs.len()) as u32;
+    Event::Ballot { judge: votes.id, response, votes: count, missing: votes.missing.len() as u32 }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::rules::{Bench, RoundRules};
 use crate::config::{ResolvedModel, VoteRules};
 use crate::error::Result;
 use crate::ids::SlotId;
@@ -28,6 +29,12 @@ impl JudgeRequest {
     #[must_use]
     pub fn judges_of(&self, models: &[ResolvedModel]) -> Vec<ResolvedModel> {
         self.judges.clone().unwrap_or_else(|| models.to_vec())
+    }
+
+    /// The rules of a round, as they are recorded.
+    pub(super) const fn round_rules(&self) -> RoundRules {
+        let bench = if self.judges.is_none() { Bench::Panel } else { Bench::Named };
+        RoundRules { votes: self.rules, bench }
     }
 
     /// Refuses, before a run, a panel that would leave an answer without a judge.
@@ -72,10 +79,13 @@ fn judge_of(id: SlotId, model: &ResolvedModel, seat: Option<SlotId>) -> Judge {
     }
 }
 
-/// The judges of a round, in the user's order.
-pub(super) fn seated_judges(round: &Manifest, panel: &Manifest, request: &JudgeRequest) -> Vec<Judge> {
+/// The judges of `round` in the user's order, each with the seat of the panel that it stands for.
+pub(super) fn seated_judges(round: &Manifest, panel: &Manifest, bench: Bench) -> Vec<Judge> {
     let judge = |(index, id): (usize, &SlotId)| {
-        let seat = if request.judges.is_none() { panel.shuffle_order.get(index).copied() } else { None };
+        let seat = match bench {
+            Bench::Panel => panel.shuffle_order.get(index).copied(),
+            Bench::Named | Bench::Imported => None,
+        };
         Some(judge_of(*id, &round.member(*id)?.resolved, seat))
     };
     round.shuffle_order.iter().enumerate().filter_map(judge).collect()

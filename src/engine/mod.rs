@@ -15,8 +15,11 @@ mod publish;
 mod record;
 mod resume;
 mod round;
+mod rules;
 mod run;
 mod services;
+mod shown;
+mod verify;
 
 pub use import::ImportRequest;
 pub use input::{Input, contained, read_input};
@@ -26,4 +29,5 @@ pub use outcome::{Decision, Outcome};
 pub use plan::Terms;
 pub use resume::{Pace, ResumeOptions, Resumption, finished, resume};
 pub use run::{Context, RunRequest, import, judge, run};
-pub use services::Services;
+pub use services::{Folders, Services};
+pub use verify::{Checked, Mismatch, RecordEnd, Verification, verify};

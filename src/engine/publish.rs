@@ -72,7 +72,7 @@ struct Recorded {
 
 fn verdict_on_record(records: &[Record]) -> Option<Recorded> {
     records.iter().rev().find_map(|record| match record.event {
-        Event::Verdict { votes, verdict_json, verdict_md } => Some(Recorded { votes, verdict_json, verdict_md }),
+        Event::Verdict { votes, verdict_json, verdict_md, .. } => Some(Recorded { votes, verdict_json, verdict_md }),
         _ => None,
     })
 }
@@ -105,34 +105,32 @@ pub(super) fn publish(
     services: &Services,
     observer: &mut dyn Observer,
 ) -> Result<Published> {
-    let RoundEnd { round, mut folder, votes, votes_hash, second_pass, mut notes } = end;
+    let RoundEnd { round, mut folder, votes, votes_hash, second_pass, notes } = end;
     folder.settle()?;
     let result = verdict::tally(&votes);
     let judges = folder.manifest().clone();
     let panel = session.panel().manifest().clone();
-    let names = Names { slots: names_of(&panel), judges: names_of(&judges) };
-    let records = session.panel().records();
-    if was_revealed(records) {
-        notes.push("the names were revealed to a person before this verdict; the record says when".to_owned());
-    }
-    notes.extend(accepted_drift(records));
-    notes.extend(other_isolation(&[records, folder.records()], &services.isolation()));
-    let asked = votes.imported.is_none().then_some((&judges, folder.status()));
-    notes.splice(0..0, panel_notes(session.panel().status(), &panel, asked));
-    notes.extend(dropped_settings(records, "slot"));
-    notes.extend(dropped_settings(folder.records(), "judge"));
-    let mut failed = failed_seats(session.panel().status(), Seat::Slot, "");
-    failed.extend(failed_seats(folder.status(), Seat::Judge, &format!("{}/", round.folder())));
-    if let Some(second) = &second_pass {
-        let folder = format!("{}/{}/", round.folder(), Turn::SecondPass.folder());
-        failed.extend(failed_seats(second, Seat::Judge, &folder));
-    }
-    let context = Context {
-        session: session.id().to_owned(),
+    let told = Told {
+        session: session.id(),
+        round,
+        panel: &panel,
+        slots: session.panel().status(),
+        slot_records: session.panel().records(),
+        judges: &judges,
+        judged: folder.status(),
+        judge_records: folder.records(),
+        second_pass: second_pass.as_ref(),
+        source: BallotSource::of(&votes),
         head: folder.head(),
-        failed,
         isolation: services.isolation(),
-        notes,
+    };
+    let names = told.names();
+    let context = told.context(notes);
+    let published = |votes, verdict_json, verdict_md| Event::Verdict {
+        votes,
+        verdict_json,
+        verdict_md,
+        rendering: Some(verdict::RENDERING),
     };
     let (json, text) = match verdict_on_record(folder.records()) {
         Some(recorded) => {
@@ -149,7 +147,7 @@ pub(super) fn publish(
             fs::replace(&folder.layout().verdict_md(), text.as_bytes())?;
             fault::reach(Point::VerdictText);
             let (verdict_json, verdict_md) = (Sha256Hash::of(&json), Sha256Hash::of(text.as_bytes()));
-            record(&mut folder, Event::Verdict { votes: Some(votes_hash), verdict_json, verdict_md }, observer)?;
+            record(&mut folder, published(Some(votes_hash), verdict_json, verdict_md), observer)?;
             folder.settle()?;
             fault::reach(Point::VerdictRecorded);
             (json, text)
@@ -169,7 +167,7 @@ pub(super) fn publish(
     fault::reach(Point::VerdictTextCopied);
     session.name_models();
     record(session.panel_mut(), Event::PhaseStarted { phase: Phase::Verdict }, observer)?;
-    record(session.panel_mut(), Event::Verdict { votes: None, verdict_json, verdict_md }, observer)?;
+    record(session.panel_mut(), published(None, verdict_json, verdict_md), observer)?;
     session.panel_mut().settle()?;
     fault::reach(Point::SessionVerdict);
     Ok(Published { decision: decision_of(&result, &names), text })
@@ -195,6 +193,66 @@ fn accepted_drift(records: &[Record]) -> impl Iterator<Item = String> {
         _ => None,
     });
     drift.map(|drift| format!("the session was resumed although not all was as before: {drift}"))
+}
+
+/// Where the ballots of a round come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BallotSource {
+    /// The judges were asked.
+    Asked,
+    /// They were made elsewhere.
+    Imported,
+}
+
+impl BallotSource {
+    pub(super) const fn of(votes: &Votes) -> Self {
+        if votes.imported.is_some() { Self::Imported } else { Self::Asked }
+    }
+}
+
+/// What `verdict.md` tells besides the votes, as it lies in the folder: the two sides of a round, each as it stood when
+/// the verdict was published. The same for the one who publishes and for the one who checks.
+pub(super) struct Told<'a> {
+    pub(super) session: &'a str,
+    pub(super) round: Round,
+    pub(super) panel: &'a Manifest,
+    pub(super) slots: &'a Status,
+    pub(super) slot_records: &'a [Record],
+    pub(super) judges: &'a Manifest,
+    pub(super) judged: &'a Status,
+    pub(super) judge_records: &'a [Record],
+    pub(super) second_pass: Option<&'a Status>,
+    pub(super) source: BallotSource,
+    pub(super) head: Option<Sha256Hash>,
+    pub(super) isolation: String,
+}
+
+impl Told<'_> {
+    pub(super) fn names(&self) -> Names {
+        Names { slots: names_of(self.panel), judges: names_of(self.judges) }
+    }
+
+    /// `of_round` are the notes that the round itself made; they are in no file but the verdict.
+    pub(super) fn context(&self, of_round: Vec<String>) -> Context {
+        let asked = (self.source == BallotSource::Asked).then_some((self.judges, self.judged));
+        let mut notes = panel_notes(self.slots, self.panel, asked);
+        notes.extend(of_round);
+        if was_revealed(self.slot_records) {
+            notes.push("the names were revealed to a person before this verdict; the record says when".to_owned());
+        }
+        notes.extend(accepted_drift(self.slot_records));
+        notes.extend(other_isolation(&[self.slot_records, self.judge_records], &self.isolation));
+        notes.extend(dropped_settings(self.slot_records, "slot"));
+        notes.extend(dropped_settings(self.judge_records, "judge"));
+        let mut failed = failed_seats(self.slots, Seat::Slot, "");
+        failed.extend(failed_seats(self.judged, Seat::Judge, &format!("{}/", self.round.folder())));
+        if let Some(second) = self.second_pass {
+            let folder = format!("{}/{}/", self.round.folder(), Turn::SecondPass.folder());
+            failed.extend(failed_seats(second, Seat::Judge, &folder));
+        }
+        let isolation = self.isolation.clone();
+        Context { session: self.session.to_owned(), head: self.head, failed, isolation, notes }
+    }
 }
 
 fn names_of(manifest: &Manifest) -> std::collections::BTreeMap<SlotId, String> {

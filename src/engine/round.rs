@@ -11,14 +11,15 @@ use super::judge::{JudgeRequest, answer_of, seated_judges};
 use super::plan::{RoundPlan, Terms, written};
 use super::record::{record, show_last, show_since};
 use super::services::Services;
-use crate::config::{Leaks, Passes, Repair, ResolvedModel, VoteRules};
+use super::shown::{Shown, leak_scan};
+use crate::config::{Passes, Repair, ResolvedModel, VoteRules};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{self, Point};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
 use crate::judging::{
-    Answer, Assignment, Candidate, CopyRules, Coverage, Fitted, Judge, JudgePrompts, JudgeVotes, LeakScan, Panel,
-    RepairTurn, Votes, assign,
+    Answer, Assignment, Candidate, CopyRules, Coverage, Fitted, Judge, JudgePrompts, JudgeVotes, Panel, RepairTurn,
+    Votes, assign,
 };
 use crate::prompts::Prompts;
 use crate::runner::{Control, Observer};
@@ -93,12 +94,12 @@ pub(super) async fn run_round<R: CryptoRng>(
     let prompts =
         JudgePrompts::new(&request.prompts, &task, texts.iter().map(|(id, text)| (*id, text.as_slice())), copies);
     drop(texts);
-    let shown = Shown::of(&prompts, rules.leaks);
+    let shown = Shown::of(prompts.copies().map(|copy| (copy.id, copy.leaks)), rules.leaks);
     let answers: Vec<Answer> =
         shown.judged().filter_map(|id| Some(answer_of(id, &manifest.member(id)?.resolved))).collect();
     if answers.len() < 2 {
         let left = answers.len();
-        let of = shown.copies.len();
+        let of = shown.len();
         return Err(too_few(format!(
             "{left} of {of} answers do not name their author, and `--leaks fail` leaves out those that do"
         ))
@@ -122,6 +123,7 @@ pub(super) async fn run_round<R: CryptoRng>(
                 judges: judge_models,
                 isolation: services.isolation(),
                 prompts: hashes.clone(),
+                rules: request.round_rules().to_map(),
                 plan: Some(written(&RoundPlan::of(request, terms))?),
             };
             let (round, folder) = session.open_round(new, now, rng)?;
@@ -131,7 +133,7 @@ pub(super) async fn run_round<R: CryptoRng>(
             (round, folder)
         }
     };
-    let judges = seated_judges(folder.manifest(), &manifest, request);
+    let judges = seated_judges(folder.manifest(), &manifest, request.round_rules().bench);
     let chance = Chance::of(folder.manifest());
     let drawn = assign(&answers, &judges, rules.own, &mut chance.rng("assignment"))?;
     let seats = folder.manifest().clone();
@@ -157,7 +159,7 @@ pub(super) async fn run_round<R: CryptoRng>(
     }
 
     let mut turns = Turns {
-        asking: Asking { services, limits: terms.limits, control, observer },
+        asking: Asking { services, session: session.layout().clone(), limits: terms.limits, control, observer },
         prompts: &prompts,
         round,
         kind,
@@ -176,8 +178,8 @@ pub(super) async fn run_round<R: CryptoRng>(
     for (judge, entry) in &folder.status().models {
         ballots.entry(*judge).or_insert_with(|| JudgeVotes::without_votes(*judge, entry.state, None));
     }
-    let lineup = Lineup { answers: &answers, judges: &judges, shown: &shown, slots: session.panel().status() };
-    let votes = lineup.votes(round, rules, ballots.into_values().collect());
+    let eligible = Coverage::allowed(&answers, &judges, rules.own);
+    let votes = votes_of(round, rules, session.panel().status(), &shown, &eligible, ballots.into_values().collect());
     let votes_hash = write_votes(&mut folder, &votes)?;
     Ok(RoundEnd { round, folder, votes, votes_hash, second_pass, notes })
 }
@@ -212,12 +214,6 @@ pub(super) fn too_few(what: String) -> Error {
     Error::new(ErrorKind::NoDecision, format!("{what}; a vote needs two answers"))
 }
 
-/// What finds names in answers: those of families that are known publicly, and those of this panel.
-fn leak_scan(models: &[ResolvedModel]) -> LeakScan {
-    let words = models.iter().map(ResolvedModel::naming_words);
-    LeakScan::new(words.flat_map(|words| words.model.into_iter().chain(words.program)))
-}
-
 /// The complete answers, each checked against the hash on record: nothing planted or changed is judged.
 fn read_answers(session: &Session) -> Result<BTreeMap<SlotId, Vec<u8>>> {
     let mut texts = BTreeMap::new();
@@ -226,30 +222,6 @@ fn read_answers(session: &Session) -> Result<BTreeMap<SlotId, Vec<u8>>> {
         texts.insert(*slot, bytes);
     }
     Ok(texts)
-}
-
-/// The complete answers as judges see them.
-struct Shown {
-    copies: BTreeMap<SlotId, ShownAnswer>,
-}
-
-struct ShownAnswer {
-    leaks: crate::judging::LeakCount,
-    left_out: bool,
-}
-
-impl Shown {
-    fn of(prompts: &JudgePrompts<'_>, leaks: Leaks) -> Self {
-        let shown = |copy: &crate::judging::AnswerCopy| {
-            let left_out = leaks == Leaks::Fail && copy.leaks.any();
-            (copy.id, ShownAnswer { leaks: copy.leaks, left_out })
-        };
-        Self { copies: prompts.copies().map(shown).collect() }
-    }
-
-    fn judged(&self) -> impl Iterator<Item = SlotId> {
-        self.copies.iter().filter(|(_, answer)| !answer.left_out).map(|(id, _)| *id)
-    }
 }
 
 /// The ends of the judges that are not asked, each with its reason.
@@ -430,47 +402,43 @@ fn repair_note(judge: SlotId, turn: &RepairTurn, status: &Status) -> String {
     note
 }
 
-/// Who judged what in a round.
-struct Lineup<'a> {
-    answers: &'a [Answer],
-    judges: &'a [Judge],
-    shown: &'a Shown,
-    slots: &'a Status,
-}
-
-impl Lineup<'_> {
-    fn votes(&self, round: Round, rules: VoteRules, judges: Vec<JudgeVotes>) -> Votes {
-        let eligible = Coverage::allowed(self.answers, self.judges, rules.own);
-        let candidates = self
-            .slots
-            .models
-            .iter()
-            .map(|(id, entry)| {
-                let shown = self.shown.copies.get(id);
-                Candidate {
-                    id: *id,
-                    state: entry.state,
-                    sha256: entry.sha256,
-                    bytes: entry.output_size,
-                    leaks: shown.map(|shown| shown.leaks).unwrap_or_default(),
-                    left_out: shown.is_some_and(|shown| shown.left_out),
-                    eligible_judges: eligible.of(*id) as u32,
-                }
-            })
-            .collect::<Vec<_>>();
-        let panel = Panel { slots: candidates.len() as u32, judges: judges.len() as u32 };
-        Votes {
-            version: FormatVersion::CURRENT,
-            round: round.0,
-            self_vote: rules.own.self_vote,
-            recuse: rules.own.recuse,
-            leaks: rules.leaks,
-            passes: rules.passes,
-            repair: rules.repair,
-            panel,
-            candidates,
-            judges,
-            imported: None,
-        }
+/// The contents of `votes.json`: who stood for election, and the ballots.
+pub(super) fn votes_of(
+    round: Round,
+    rules: VoteRules,
+    slots: &Status,
+    shown: &Shown,
+    eligible: &Coverage,
+    judges: Vec<JudgeVotes>,
+) -> Votes {
+    let candidates = slots
+        .models
+        .iter()
+        .map(|(id, entry)| {
+            let (leaks, left_out) = shown.of_answer(*id);
+            Candidate {
+                id: *id,
+                state: entry.state,
+                sha256: entry.sha256,
+                bytes: entry.output_size,
+                leaks,
+                left_out,
+                eligible_judges: eligible.of(*id) as u32,
+            }
+        })
+        .collect::<Vec<_>>();
+    let panel = Panel { slots: candidates.len() as u32, judges: judges.len() as u32 };
+    Votes {
+        version: FormatVersion::CURRENT,
+        round: round.0,
+        self_vote: rules.own.self_vote,
+        recuse: rules.own.recuse,
+        leaks: rules.leaks,
+        passes: rules.passes,
+        repair: rules.repair,
+        panel,
+        candidates,
+        judges,
+        imported: None,
     }
 }

@@ -290,9 +290,9 @@ async fn run_slots(
     if jobs.is_empty() {
         return Ok(());
     }
+    let shared = services.shared(session.layout(), work.terms.limits, work.checks.clone(), &manifest);
     let folder = session.panel_mut();
     record(folder, Event::PhaseStarted { phase: Phase::Run }, observer)?;
-    let shared = services.shared(work.terms.limits, work.checks.clone(), &manifest);
     Ok(run_panel(folder, jobs, shared, services.at_once(), control, observer).await?)
 }
 

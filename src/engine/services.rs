@@ -9,9 +9,9 @@ use crate::config::{Environment, Provider, ResolvedModel, Target, expand, variab
 use crate::error::{Error, Result};
 use crate::isolation::{Mechanism, Probe};
 use crate::runner::process::DESCRIPTORS_PER_PROCESS;
-use crate::runner::{Checks, Descriptors, Limits, Shared};
+use crate::runner::{Checks, Descriptors, Limits, Shared, Surroundings};
 use crate::secrets::{Mask, Redactor, Scrub, SlotNames, key_words, model_words};
-use crate::session::Manifest;
+use crate::session::{Layout, Manifest};
 use crate::slots::local::LocalServer;
 use crate::slots::{agents, http};
 
@@ -29,6 +29,19 @@ pub struct Services {
     secrets: BTreeSet<String>,
     environment: Arc<Environment>,
     supervisor: PathBuf,
+    /// Where a process is asked.
+    surroundings: Option<Arc<Surroundings>>,
+    /// Whether a process is held by less than the rest.
+    exceptions: bool,
+}
+
+/// Where a command works.
+#[derive(Debug, Clone, Copy)]
+pub struct Folders<'a> {
+    /// The folder it was started in.
+    pub current: &'a Path,
+    /// The folders that hold sessions, the one of the command and the configured one.
+    pub sessions: &'a [PathBuf],
 }
 
 impl Services {
@@ -36,6 +49,7 @@ impl Services {
     pub fn new(
         models: &[&ResolvedModel],
         environment: Arc<Environment>,
+        folders: Folders<'_>,
         probe: Probe,
         local: Option<Arc<LocalServer>>,
     ) -> Result<Self> {
@@ -44,6 +58,16 @@ impl Services {
         let needs_http = models.iter().any(|model| matches!(model.target, Target::Http { .. } | Target::Local { .. }));
         let mut secrets: BTreeSet<String> = models.iter().flat_map(|model| secrets_of(model, &environment)).collect();
         secrets.extend(local.iter().map(|server| server.key().to_owned()));
+        let mut surroundings = None;
+        let mut exceptions = false;
+        let plans: Vec<_> = models.iter().filter_map(|model| plan_of(model, &environment)).collect();
+        if models.iter().any(|model| matches!(model.target, Target::Process { .. })) {
+            let home = environment.get("HOME").map(PathBuf::from);
+            let around = Surroundings::new(folders.sessions.to_vec(), home, folders.current.to_owned())
+                .map_err(|source| Error::io("cannot make private folders for the slots", source))?;
+            exceptions = plans.iter().any(|plan| !around.holds(probe.mechanism, plan));
+            surroundings = Some(Arc::new(around));
+        }
         Ok(Self {
             probe,
             descriptors: Descriptors::raise(),
@@ -52,6 +76,8 @@ impl Services {
             secrets,
             environment,
             supervisor,
+            surroundings,
+            exceptions,
         })
     }
 
@@ -66,7 +92,11 @@ impl Services {
     #[must_use]
     pub fn isolation(&self) -> String {
         let mechanism = self.probe.mechanism;
-        format!("{mechanism}; session files: {}; processes: {}", mechanism.files(), mechanism.processes())
+        if self.surroundings.is_none() {
+            return "no programs: answers and votes come over the network or from files".to_owned();
+        }
+        let weaker = if self.exceptions { ", by convention for a program that must write into HOME" } else { "" };
+        format!("{mechanism}; session files: {}{weaker}; processes: {}", mechanism.files(), mechanism.processes())
     }
 
     /// The mechanism for processes.
@@ -105,7 +135,7 @@ impl Services {
 
     /// What the slots of a panel share.
     #[must_use]
-    pub fn shared(&self, limits: Limits, checks: Checks, manifest: &Manifest) -> Arc<Shared> {
+    pub fn shared(&self, session: &Layout, limits: Limits, checks: Checks, manifest: &Manifest) -> Arc<Shared> {
         let local: Option<(Provider, String)> =
             self.local.as_ref().map(|server| (server.provider().clone(), server.key().to_owned()));
         Arc::new(Shared {
@@ -118,6 +148,8 @@ impl Services {
             local,
             environment: Arc::clone(&self.environment),
             supervisor: self.supervisor.clone(),
+            surroundings: self.surroundings.clone(),
+            session: session.clone(),
         })
     }
 }
@@ -138,24 +170,26 @@ fn telling_names(model: &ResolvedModel) -> Vec<&str> {
     names
 }
 
+/// The plan of a process, as far as it does not hang on paths of a session.
+fn plan_of(model: &ResolvedModel, environment: &Environment) -> Option<agents::ProcessPlan> {
+    let nowhere = Path::new("/");
+    let call = agents::Call {
+        purpose: agents::Purpose::Answer,
+        prompt_file: nowhere,
+        work_dir: nowhere,
+        private_dir: nowhere,
+        retries: 0,
+        nested_sandbox: agents::NestedSandbox::default(),
+        environment,
+    };
+    agents::plan(model, &call).ok()
+}
+
 /// The values that asking `model` hands to somebody: they must never be written or shown.
 fn secrets_of(model: &ResolvedModel, environment: &Environment) -> Vec<String> {
     match &model.target {
-        Target::Process { .. } => {
-            // Paths play no part in which variables a program gets.
-            let nowhere = Path::new("/");
-            let call = agents::Call {
-                purpose: agents::Purpose::Answer,
-                prompt_file: nowhere,
-                work_dir: nowhere,
-                private_dir: nowhere,
-                retries: 0,
-                nested_sandbox: agents::NestedSandbox::default(),
-                environment,
-            };
-            // A plan that cannot be made starts nothing and hands out nothing.
-            agents::plan(model, &call).map(|plan| plan.secret_values).unwrap_or_default()
-        }
+        // A plan that cannot be made starts nothing and hands out nothing.
+        Target::Process { .. } => plan_of(model, environment).map(|plan| plan.secret_values).unwrap_or_default(),
         Target::Http { provider, .. } => {
             let key = provider.api_key_env.as_deref().and_then(|name| environment.text(name)).map(str::to_owned);
             let headers = provider

@@ -7,20 +7,23 @@ use serde::Serialize;
 
 /// Names a debugging knob that keeps the self-test from trying the better mechanisms.
 ///
-/// `none` means the tree walk, whatever the machine could do. It exists so that both ways can be tried on one
-/// machine; a run that uses it says so like any other run without enforced isolation.
+/// `landlock` leaves namespaces out, `none` leaves both out, whatever the machine could do. It exists so that all ways
+/// can be tried on one machine; a run that uses it says so like any other run without enforced isolation.
 pub const OVERRIDE_VARIABLE: &str = "TEAM_ISOLATION";
 
 /// How a slot's process and everything it starts are held together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(tag = "mechanism", rename_all = "snake_case")]
 pub enum Mechanism {
-    /// A PID and mount namespace of its own with a fresh `/proc`; the kernel kills all of it at once.
-    PidNamespace {
+    /// Mount and PID namespaces of its own: the sessions folder is covered, shared temporary folders are replaced, `/proc`
+    /// is fresh, and the kernel kills all of it at once.
+    Namespaces {
         /// Inside a user namespace, for callers that may not make the other two without one.
         user: bool,
     },
-    /// No namespace: the supervisors adopt orphans and walk the tree below them.
+    /// Rules on files, and what the tree walk does.
+    Landlock,
+    /// Nothing keeps it from files: the supervisors adopt orphans and walk the tree below them.
     TreeWalk,
 }
 
@@ -84,25 +87,33 @@ impl fmt::Display for Containment {
 impl Mechanism {
     /// From the strongest to the one that always works, for a caller that is root or not.
     pub(super) fn candidates(root: bool) -> &'static [Self] {
-        const ROOT: [Mechanism; 3] =
-            [Mechanism::PidNamespace { user: false }, Mechanism::PidNamespace { user: true }, Mechanism::TreeWalk];
+        const ROOT: [Mechanism; 4] = [
+            Mechanism::Namespaces { user: false },
+            Mechanism::Namespaces { user: true },
+            Mechanism::Landlock,
+            Mechanism::TreeWalk,
+        ];
         // Without privileges only a user namespace can make the other two.
         if root { &ROOT } else { &ROOT[1..] }
     }
 
-    /// How well the session's files are kept from the process. No mechanism hides them yet.
+    /// How well the session's files are kept from the process.
     #[must_use]
     pub const fn files(self) -> Level {
         match self {
-            Self::PidNamespace { .. } | Self::TreeWalk => Level::Convention,
+            Self::Namespaces { .. } => Level::Enforced,
+            Self::Landlock => Level::Partial,
+            Self::TreeWalk => Level::Convention,
         }
     }
 
-    /// How well other processes are kept out of its sight.
+    /// How well other processes are kept out of its sight. Landlock keeps their memory, files and environment apart, not
+    /// their names and command lines.
     #[must_use]
     pub const fn processes(self) -> Level {
         match self {
-            Self::PidNamespace { .. } => Level::Enforced,
+            Self::Namespaces { .. } => Level::Enforced,
+            Self::Landlock => Level::Partial,
             Self::TreeWalk => Level::Convention,
         }
     }
@@ -111,8 +122,8 @@ impl Mechanism {
     #[must_use]
     pub const fn containment(self) -> Containment {
         match self {
-            Self::PidNamespace { .. } => Containment::Namespace,
-            Self::TreeWalk => Containment::TreeWalk,
+            Self::Namespaces { .. } => Containment::Namespace,
+            Self::Landlock | Self::TreeWalk => Containment::TreeWalk,
         }
     }
 }
@@ -120,8 +131,9 @@ impl Mechanism {
 impl fmt::Display for Mechanism {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::PidNamespace { user: false } => "PID namespace",
-            Self::PidNamespace { user: true } => "PID namespace in a user namespace",
+            Self::Namespaces { user: false } => "namespaces",
+            Self::Namespaces { user: true } => "namespaces of a user",
+            Self::Landlock => "Landlock",
             Self::TreeWalk => "tree walk",
         })
     }
@@ -133,13 +145,15 @@ pub enum Preference {
     /// The strongest that works.
     #[default]
     Strongest,
+    /// Landlock, else the tree walk.
+    Landlock,
     /// Only the tree walk.
     None,
 }
 
 /// A value of [`OVERRIDE_VARIABLE`] that means nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{OVERRIDE_VARIABLE}` is `{0}`; the only value it knows is `none`")]
+#[error("`{OVERRIDE_VARIABLE}` is `{0}`; it can be `landlock` or `none`")]
 pub struct UnknownPreference(String);
 
 impl Preference {
@@ -148,6 +162,7 @@ impl Preference {
         match value {
             None => Ok(Self::Strongest),
             Some(value) if value.is_empty() => Ok(Self::Strongest),
+            Some(value) if value == "landlock" => Ok(Self::Landlock),
             Some(value) if value == "none" => Ok(Self::None),
             Some(value) => Err(UnknownPreference(value.to_string_lossy().into_owned())),
         }
@@ -160,8 +175,8 @@ mod tests {
 
     #[test]
     fn an_ordinary_user_is_never_offered_namespaces_without_a_user_namespace() {
-        assert!(!Mechanism::candidates(false).contains(&Mechanism::PidNamespace { user: false }));
-        assert_eq!(Mechanism::candidates(true).len(), 3);
+        assert!(!Mechanism::candidates(false).contains(&Mechanism::Namespaces { user: false }));
+        assert_eq!(Mechanism::candidates(true).len(), 4);
         for root in [true, false] {
             assert_eq!(Mechanism::candidates(root).last(), Some(&Mechanism::TreeWalk));
         }
@@ -171,14 +186,20 @@ mod tests {
     fn a_misspelt_preference_is_refused_by_name() {
         assert_eq!(Preference::parse(None), Ok(Preference::Strongest));
         assert_eq!(Preference::parse(Some(OsStr::new("none"))), Ok(Preference::None));
+        assert_eq!(Preference::parse(Some(OsStr::new("landlock"))), Ok(Preference::Landlock));
         let error = Preference::parse(Some(OsStr::new("nome"))).unwrap_err();
         assert!(error.to_string().contains("`nome`"), "{error}");
     }
 
     #[test]
-    fn no_mechanism_claims_to_hide_files_before_one_does() {
-        for mechanism in Mechanism::candidates(true) {
-            assert_eq!(mechanism.files(), Level::Convention);
+    fn the_order_of_trying_is_from_the_stronger_promise_to_the_weaker() {
+        for root in [true, false] {
+            let promises: Vec<_> = Mechanism::candidates(root)
+                .iter()
+                .map(|mechanism| (mechanism.files(), mechanism.processes()))
+                .collect();
+            assert!(promises.is_sorted_by(|a, b| a >= b), "{promises:?}");
+            assert_eq!(promises[0].0, Level::Enforced);
         }
     }
 }

@@ -1,11 +1,15 @@
 //! The self-test: which mechanism works here.
 //!
 //! A kernel, a container or a security module can refuse at any step, and some refusals show only at the last one
-//! (a fresh `/proc` over a masked one). So the whole chain is run to its end with an agent that looks from inside.
+//! (a fresh `/proc` over a masked one). So the whole chain is run to its end with an agent that looks from inside: for
+//! a canary where a session's manifest would be, for other processes, for one to signal, for an abstract socket.
 
+use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -13,8 +17,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::enclosure::{Access, Enclosure, Shown};
 use super::mechanism::{Mechanism, Preference};
-use super::stage;
+use super::stage::{self, Findings};
 use super::wire::{Frames, Launch, Order, Report, Step};
 
 /// For all of one attempt; it takes about 5 ms.
@@ -38,6 +43,43 @@ pub struct Attempt {
     pub mechanism: Mechanism,
     /// Why not, when it was refused.
     pub refused: Option<Refusal>,
+    /// What was found from inside, where it came that far.
+    pub facts: Option<Facts>,
+}
+
+/// What the self-test's agent found out, each for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Facts {
+    /// A file of a session, by any way that was tried.
+    pub session_files: Fact,
+    /// Other processes in `/proc`.
+    pub process_view: Fact,
+    /// A signal to a process outside.
+    pub kill: Fact,
+    /// An abstract socket of a process outside.
+    pub abstract_sockets: Fact,
+}
+
+/// Whether something is out of reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fact {
+    /// It is.
+    Kept,
+    /// It was reached.
+    Open,
+}
+
+impl From<Findings> for Facts {
+    fn from(found: Findings) -> Self {
+        let fact = |open| if open { Fact::Open } else { Fact::Kept };
+        Self {
+            session_files: fact(found.canary),
+            process_view: fact(found.processes),
+            kill: fact(found.kill),
+            abstract_sockets: fact(found.socket),
+        }
+    }
 }
 
 /// What the self-test found.
@@ -51,18 +93,23 @@ pub struct Probe {
 
 /// Tries the mechanisms from the strongest and stops at the first that holds.
 ///
-/// `supervisor` is the `team` executable; by default the running one. Blocks for about 5 ms, at most 15 s on a
+/// `supervisor` is the `team` executable; by default the running one. Blocks for about 5 ms, at most 20 s on a
 /// machine where nothing ends.
 #[must_use]
 pub fn probe(preference: Preference, supervisor: Option<&Path>) -> Probe {
-    let candidates = match preference {
-        Preference::Strongest => Mechanism::candidates(rustix::process::geteuid().is_root()),
-        Preference::None => &[Mechanism::TreeWalk],
-    };
+    let candidates = Mechanism::candidates(rustix::process::geteuid().is_root());
+    let candidates = candidates.iter().copied().filter(|mechanism| match preference {
+        Preference::Strongest => true,
+        Preference::Landlock => !matches!(mechanism, Mechanism::Namespaces { .. }),
+        Preference::None => *mechanism == Mechanism::TreeWalk,
+    });
     let mut attempts = Vec::new();
-    for mechanism in candidates.iter().copied() {
-        let refused = try_mechanism(mechanism, supervisor).err();
-        attempts.push(Attempt { mechanism, refused });
+    for mechanism in candidates {
+        let (refused, facts) = match look(mechanism, supervisor) {
+            Ok((facts, held)) => (held.err(), Some(facts)),
+            Err(refused) => (Some(refused), None),
+        };
+        attempts.push(Attempt { mechanism, refused, facts });
         if refused.is_none() {
             return Probe { mechanism, attempts };
         }
@@ -72,7 +119,13 @@ pub fn probe(preference: Preference, supervisor: Option<&Path>) -> Probe {
 }
 
 /// Tries one mechanism: runs the whole chain to its end and has its agent look from inside.
-pub fn try_mechanism(mechanism: Mechanism, supervisor: Option<&Path>) -> Result<(), Refusal> {
+pub fn try_mechanism(mechanism: Mechanism, supervisor: Option<&Path>) -> Result<Facts, Refusal> {
+    let (facts, held) = look(mechanism, supervisor)?;
+    held.map(|()| facts)
+}
+
+/// What the agent found, and whether that is enough for the mechanism's promise.
+fn look(mechanism: Mechanism, supervisor: Option<&Path>) -> Result<(Facts, Result<(), Refusal>), Refusal> {
     let supervisor = supervisor.unwrap_or(Path::new(stage::SELF));
     let failed = |step: Step| {
         move |error: io::Error| Refusal {
@@ -80,6 +133,7 @@ pub fn try_mechanism(mechanism: Mechanism, supervisor: Option<&Path>) -> Result<
             errno: error.raw_os_error().unwrap_or(rustix::io::Errno::PROTO.raw_os_error()),
         }
     };
+    let canary = Canary::lay().map_err(failed(Step::MakePrivate))?;
     let (mut ours, theirs) = UnixStream::pair().map_err(failed(Step::StartInit))?;
     let mut command = Command::new(supervisor);
     command.arg0("team").arg(stage::OUTER).env_clear();
@@ -87,34 +141,74 @@ pub fn try_mechanism(mechanism: Mechanism, supervisor: Option<&Path>) -> Result<
     let mut child = command.spawn().map_err(failed(Step::StartInit))?;
     // The command still holds the other end.
     drop(command);
-    let result = converse(mechanism, &mut ours).unwrap_or_else(|error| Err(failed(Step::Finish)(error)));
+    let result = converse(mechanism, &canary, &mut ours).unwrap_or_else(|error| Err(failed(Step::Finish)(error)));
     // The end of the socket ends whatever is still there; the kill is for a stage that hangs.
     drop(ours);
     if result.is_err() {
         child.kill().ok();
     }
     child.wait().map_err(failed(Step::Finish))?;
-    result
+    let found = result?;
+    let held = match mechanism {
+        Mechanism::Namespaces { .. } => {
+            !(found.canary || found.processes || found.kill || found.power || found.unusable)
+        }
+        Mechanism::Landlock => !(found.canary || found.unusable),
+        Mechanism::TreeWalk => true,
+    };
+    let refusal = Refusal { step: Step::Check, errno: rustix::io::Errno::PERM.raw_os_error() };
+    Ok((found.into(), if held { Ok(()) } else { Err(refusal) }))
 }
 
-fn converse(mechanism: Mechanism, socket: &mut UnixStream) -> io::Result<Result<(), Refusal>> {
-    let expected = match mechanism {
-        Mechanism::PidNamespace { .. } => stage::EXPECT_HELD,
-        Mechanism::TreeWalk => stage::EXPECT_STARTED,
-    };
-    let launch = Launch {
-        argv: [stage::SELF, stage::CHECK, expected].map(Into::into).to_vec(),
-        environment: Vec::new(),
-        directory: "/".into(),
-        input: None,
-        private: None,
-        descriptor_limit: None,
-        mechanism,
-    };
+/// A small sessions folder with a manifest that must not be read, and a listener that must not be reached.
+struct Canary {
+    folder: tempfile::TempDir,
+    listener: UnixListener,
+}
+
+impl Canary {
+    fn lay() -> io::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("team-canary-").tempdir()?;
+        let work = folder.path().join("session/work/01");
+        crate::fs::create_dir_all(&work)?;
+        crate::fs::create_exclusive(&folder.path().join("session/manifest.json"))?.write_all(stage::CANARY)?;
+        // The folder's name is one that nobody else has.
+        let address = SocketAddr::from_abstract_name(folder.path().as_os_str().as_bytes())?;
+        Ok(Self { folder, listener: UnixListener::bind_addr(&address)? })
+    }
+
+    fn launch(&self, mechanism: Mechanism) -> io::Result<Launch> {
+        let root = self.folder.path().canonicalize()?;
+        let work = root.join("session/work/01");
+        let manifest = root.join("session/manifest.json");
+        let socket = self.listener.local_addr()?;
+        let socket = socket.as_abstract_name().unwrap_or_default();
+        let argv = vec![
+            stage::SELF.into(),
+            stage::CHECK.into(),
+            manifest.into(),
+            std::process::id().to_string().into(),
+            OsStr::from_bytes(socket).to_owned(),
+        ];
+        let shown = vec![Shown { path: work.clone(), access: Access::Write }];
+        Ok(Launch {
+            argv,
+            environment: Vec::new(),
+            directory: work,
+            input: None,
+            descriptor_limit: None,
+            mechanism,
+            enclosure: Enclosure { hidden: vec![root], shown, ..Enclosure::default() },
+        })
+    }
+}
+
+fn converse(mechanism: Mechanism, canary: &Canary, socket: &mut UnixStream) -> io::Result<Result<Findings, Refusal>> {
+    let launch = canary.launch(mechanism)?;
     socket.set_read_timeout(Some(LIMIT))?;
     socket.write_all(&Order::Launch(Box::new(launch)).encode())?;
     let mut frames = Frames::default();
-    let mut held = None;
+    let mut found = None;
     let mut buffer = [0; 256];
     loop {
         let count = match socket.read(&mut buffer) {
@@ -129,11 +223,11 @@ fn converse(mechanism: Mechanism, socket: &mut UnixStream) -> io::Result<Result<
         while let Some(report) = frames.report()? {
             match report {
                 Report::Refused { step, errno } => return Ok(Err(Refusal { step, errno })),
-                Report::Exited(code) => held = Some(code == 0),
-                Report::Killed(_) => held = Some(false),
+                Report::Exited(code) => found = Findings::from_code(code),
+                Report::Killed(_) => found = None,
                 Report::Swept(_) => {
-                    let refusal = Refusal { step: Step::Check, errno: rustix::io::Errno::PERM.raw_os_error() };
-                    return Ok(if held == Some(true) { Ok(()) } else { Err(refusal) });
+                    let refusal = Refusal { step: Step::Check, errno: rustix::io::Errno::CHILD.raw_os_error() };
+                    return Ok(found.ok_or(refusal));
                 }
                 Report::Started => {}
             }

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::enclosure::{Absent, Access, Enclosure, Place, Shown};
 use super::mechanism::Mechanism;
 
 /// Above what any kernel takes as arguments and environment; a longer frame is a broken one.
@@ -26,12 +27,12 @@ pub(crate) struct Launch {
     pub directory: PathBuf,
     /// The file that is its standard input; without one the input is empty.
     pub input: Option<PathBuf>,
-    /// A folder of the agent's alone, which goes when the agent's tree is gone; also where `team` is gone by then.
-    pub private: Option<PathBuf>,
     /// The soft limit of open files it gets, where `team` has changed its own.
     pub descriptor_limit: Option<u64>,
     /// How it is held.
     pub mechanism: Mechanism,
+    /// What it may see.
+    pub enclosure: Enclosure,
 }
 
 /// From `team` to the stages.
@@ -124,6 +125,20 @@ steps! {
     Check = 16 "hold a test process",
     /// The self-test did not end.
     Finish = 17 "finish the self-test in time",
+    /// The empty folder over the sessions.
+    Hide = 18 "hide the sessions folder",
+    /// The slot's own folder and prompt inside it.
+    Show = 19 "show the slot's own folder",
+    /// A private folder over a shared one.
+    MountPrivate = 20 "mount a private folder over a shared one",
+    /// Block devices, from which files can be read past every mount.
+    HideDevices = 21 "hide block devices",
+    /// Abstract sockets.
+    ScopeSockets = 22 "close abstract sockets",
+    /// Landlock's rules on files.
+    RestrictFiles = 23 "restrict files with Landlock",
+    /// The private folders and the self-test's canary.
+    MakePrivate = 24 "make private folders",
 }
 
 /// A frame that cannot be read; the peer is not one of ours.
@@ -208,13 +223,13 @@ impl Launch {
         let mut bytes = Vec::new();
         bytes.push(match self.mechanism {
             Mechanism::TreeWalk => 0,
-            Mechanism::PidNamespace { user: false } => 1,
-            Mechanism::PidNamespace { user: true } => 2,
+            Mechanism::Namespaces { user: false } => 1,
+            Mechanism::Namespaces { user: true } => 2,
+            Mechanism::Landlock => 3,
         });
         bytes.extend_from_slice(&self.descriptor_limit.unwrap_or(u64::MAX).to_le_bytes());
         push_string(&mut bytes, self.directory.as_os_str());
         push_string(&mut bytes, self.input.as_ref().map_or(OsStr::new(""), |path| path.as_os_str()));
-        push_string(&mut bytes, self.private.as_ref().map_or(OsStr::new(""), |path| path.as_os_str()));
         push_length(&mut bytes, self.argv.len());
         for argument in &self.argv {
             push_string(&mut bytes, argument);
@@ -224,6 +239,7 @@ impl Launch {
             push_string(&mut bytes, name);
             push_string(&mut bytes, value);
         }
+        self.enclosure.encode(&mut bytes);
         bytes
     }
 
@@ -231,14 +247,14 @@ impl Launch {
         let mut fields = Fields(payload);
         let mechanism = match fields.take(1)? {
             [0] => Mechanism::TreeWalk,
-            [1] => Mechanism::PidNamespace { user: false },
-            [2] => Mechanism::PidNamespace { user: true },
+            [1] => Mechanism::Namespaces { user: false },
+            [2] => Mechanism::Namespaces { user: true },
+            [3] => Mechanism::Landlock,
             _ => return Err(malformed()),
         };
         let limit = u64::from_le_bytes(fields.take(8)?.try_into().map_err(|_| malformed())?);
         let directory = PathBuf::from(fields.string()?);
         let input = fields.string()?;
-        let private = fields.string()?;
         let mut argv = Vec::new();
         for _ in 0..fields.length()? {
             argv.push(fields.string()?);
@@ -247,6 +263,7 @@ impl Launch {
         for _ in 0..fields.length()? {
             environment.push((fields.string()?, fields.string()?));
         }
+        let enclosure = Enclosure::decode(&mut fields)?;
         if !fields.0.is_empty() || argv.is_empty() {
             return Err(malformed());
         }
@@ -255,10 +272,58 @@ impl Launch {
             environment,
             directory,
             input: (!input.is_empty()).then(|| PathBuf::from(input)),
-            private: (!private.is_empty()).then(|| PathBuf::from(private)),
             descriptor_limit: (limit != u64::MAX).then_some(limit),
             mechanism,
+            enclosure,
         })
+    }
+}
+
+impl Enclosure {
+    fn encode(&self, bytes: &mut Vec<u8>) {
+        push_length(bytes, self.hidden.len());
+        for path in &self.hidden {
+            push_string(bytes, path.as_os_str());
+        }
+        push_length(bytes, self.shown.len());
+        for shown in &self.shown {
+            push_string(bytes, shown.path.as_os_str());
+            bytes.push(u8::from(shown.access == Access::Write));
+        }
+        push_length(bytes, self.places.len());
+        for place in &self.places {
+            push_string(bytes, place.usual.as_os_str());
+            push_string(bytes, place.private.as_os_str());
+            bytes.push(u8::from(place.absent == Absent::Make));
+        }
+        push_length(bytes, self.kept.len());
+        for path in &self.kept {
+            push_string(bytes, path.as_os_str());
+        }
+        push_string(bytes, self.scratch.as_ref().map_or(OsStr::new(""), |path| path.as_os_str()));
+    }
+
+    fn decode(fields: &mut Fields<'_>) -> io::Result<Self> {
+        let mut enclosure = Self::default();
+        for _ in 0..fields.length()? {
+            enclosure.hidden.push(fields.string()?.into());
+        }
+        for _ in 0..fields.length()? {
+            let path = fields.string()?.into();
+            let access = if fields.flag()? { Access::Write } else { Access::Read };
+            enclosure.shown.push(Shown { path, access });
+        }
+        for _ in 0..fields.length()? {
+            let (usual, private) = (fields.string()?.into(), fields.string()?.into());
+            let absent = if fields.flag()? { Absent::Make } else { Absent::Skip };
+            enclosure.places.push(Place { usual, private, absent });
+        }
+        for _ in 0..fields.length()? {
+            enclosure.kept.push(fields.string()?.into());
+        }
+        let scratch = fields.string()?;
+        enclosure.scratch = (!scratch.is_empty()).then(|| scratch.into());
+        Ok(enclosure)
     }
 }
 
@@ -275,6 +340,14 @@ impl<'a> Fields<'a> {
     fn length(&mut self) -> io::Result<usize> {
         let bytes = self.take(4)?.try_into().map_err(|_| malformed())?;
         usize::try_from(u32::from_le_bytes(bytes)).map_err(|_| malformed())
+    }
+
+    fn flag(&mut self) -> io::Result<bool> {
+        match self.take(1)? {
+            [0] => Ok(false),
+            [1] => Ok(true),
+            _ => Err(malformed()),
+        }
     }
 
     fn string(&mut self) -> io::Result<OsString> {
@@ -332,9 +405,21 @@ mod tests {
             environment: vec![("A".into(), OsString::from_vec(vec![0xfe])), ("B".into(), "".into())],
             directory: "/work/01".into(),
             input: Some("/input.md".into()),
-            private: Some("/tmp/private".into()),
             descriptor_limit: Some(1024),
-            mechanism: Mechanism::PidNamespace { user: true },
+            mechanism: Mechanism::Namespaces { user: true },
+            enclosure: Enclosure {
+                hidden: vec!["/sessions".into()],
+                shown: vec![
+                    Shown { path: "/sessions/s/work/01".into(), access: Access::Write },
+                    Shown { path: "/sessions/s/input.md".into(), access: Access::Read },
+                ],
+                places: vec![
+                    Place { usual: "/tmp".into(), private: "/p/0".into(), absent: Absent::Skip },
+                    Place { usual: "/home/.x".into(), private: "/p/1".into(), absent: Absent::Make },
+                ],
+                kept: vec![OsString::from_vec(vec![b'/', 0xff]).into()],
+                scratch: Some("/p".into()),
+            },
         }
     }
 
@@ -357,7 +442,8 @@ mod tests {
 
     #[test]
     fn a_launch_without_input_or_limit_keeps_them_absent() {
-        let bare = Launch { input: None, descriptor_limit: None, environment: Vec::new(), ..launch() };
+        let enclosure = Enclosure::default();
+        let bare = Launch { input: None, descriptor_limit: None, environment: Vec::new(), enclosure, ..launch() };
         assert_eq!(Launch::decode(&bare.encode()).unwrap(), bare);
     }
 

@@ -130,6 +130,10 @@ pub(super) struct Found {
     pub(super) mentions: u32,
 }
 
+/// The number of the way in which names are found, recorded with each round. One more whenever [`LeakScan`] finds something
+/// else in the same text, so that a later program knows which counts it can make again to check them.
+pub const LEAK_SCAN: u32 = 1;
+
 /// Looks for names; made once for a round.
 #[derive(Debug, Clone)]
 pub struct LeakScan {

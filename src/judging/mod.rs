@@ -39,7 +39,7 @@ pub use fit::{BYTES_PER_TOKEN, FitError, Fitted};
 pub use import::{
     AnswerNames, ImportError, ImportPattern, ImportedJudge, PatternProblem, read_json, read_reply, read_text,
 };
-pub use leaks::LeakScan;
+pub use leaks::{LEAK_SCAN, LeakScan};
 pub use pairs::{PairVote, PairWinner};
 pub use panel::{Answer, Judge, Vendors, may_vote};
 pub use prompt::{BallotForm, JudgePrompts, PromptError};

@@ -71,6 +71,14 @@ pub struct ImportedFile {
     pub sha256: Sha256Hash,
 }
 
+impl ImportedFile {
+    /// The name of the copy of the `number`-th file, from 1.
+    #[must_use]
+    pub fn kept_name(number: usize) -> String {
+        format!("import-{number:02}.txt")
+    }
+}
+
 /// The configured numbers: quorum and majority are of these, not of what survived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -362,7 +370,16 @@ pub enum VotesError {
 
 impl From<VotesError> for Error {
     fn from(error: VotesError) -> Self {
-        Self::new(ErrorKind::Integrity, error.to_string()).with_source(error)
+        let (kind, hint) = match &error {
+            // A newer format is no broken one: the way out is a newer program.
+            VotesError::Newer { .. } => (ErrorKind::Usage, Some("use a newer `team`")),
+            VotesError::Json(_) | VotesError::Repeated(_) => (ErrorKind::Integrity, None),
+        };
+        let made = Self::new(kind, error.to_string()).with_source(error);
+        match hint {
+            Some(hint) => made.hint(hint),
+            None => made,
+        }
     }
 }
 

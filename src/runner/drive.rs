@@ -9,11 +9,11 @@ use tokio_util::sync::CancellationToken;
 use super::attempt::Attempt;
 use super::classify::{StopCause, Stopped};
 use super::job::Purpose;
-use super::private::PrivateFolder;
 use super::process::{self, ProcessEnd, ProcessSink, ProcessSpec};
 use super::sink::AttemptSink;
 use crate::capture::Decoder;
 use crate::config::{OutputFormat, Provider, Target};
+use crate::isolation::Mechanism;
 use crate::session::slot::{Output, Reason, StreamEnd, TypedError};
 use crate::slots::agents;
 use crate::slots::http;
@@ -83,38 +83,50 @@ async fn drive_process(
         Purpose::Answer => agents::Purpose::Answer,
         Purpose::Ballot { .. } => agents::Purpose::Judge,
     };
-    let private = match agents::needs_private_folder(&job.model).then(PrivateFolder::create).transpose() {
+    let Some(surroundings) = &shared.surroundings else {
+        return Driven { spawn_error: Some("nothing was prepared to hold a process".to_owned()), ..Driven::default() };
+    };
+    let no_folder = |error: io::Error| {
+        let why = format!("its private folder could not be made: {error}");
+        Driven { spawn_error: Some(why), ..Driven::default() }
+    };
+    let private = match surroundings.private_folder() {
         Ok(private) => private,
-        Err(error) => return Driven { spawn_error: Some(error.to_string()), ..Driven::default() },
+        Err(error) => return no_folder(error),
     };
     let call = agents::Call {
         purpose,
         prompt_file: &job.prompt,
         work_dir: &directory,
-        private_dir: private.as_ref().map_or(&directory, PrivateFolder::path),
+        private_dir: private.program(),
         retries: shared.limits.retries,
-        nested_sandbox: agents::NestedSandbox::default(),
+        nested_sandbox: match shared.mechanism {
+            Mechanism::Landlock => agents::NestedSandbox::Fails,
+            Mechanism::Namespaces { .. } | Mechanism::TreeWalk => agents::NestedSandbox::Works,
+        },
         environment: &shared.environment,
     };
-    let plan = match agents::plan(&job.model, &call) {
+    let mut plan = match agents::plan(&job.model, &call) {
         Ok(plan) => plan,
         Err(error) => return Driven { spawn_error: Some(error.to_string()), ..Driven::default() },
     };
-    if let Some(private) = &private
-        && let Err(error) = private.fill(&plan.private)
-    {
-        return Driven { spawn_error: Some(error.to_string()), ..Driven::default() };
-    }
+    let enclosed = private.fill(&plan.private).and_then(|()| {
+        surroundings.enclose(shared.mechanism, &private, &shared.session, &directory, &job.prompt, &mut plan)
+    });
+    let enclosed = match enclosed {
+        Ok(enclosed) => enclosed,
+        Err(error) => return no_folder(error),
+    };
     let spec = ProcessSpec {
-        private: private.as_ref().map(|private| private.path().to_owned()),
         environment: plan.env,
         input: match plan.stdin {
             agents::Stdin::PromptFile => Some(job.prompt.clone()),
             agents::Stdin::Empty => None,
         },
+        enclosure: enclosed.enclosure,
         descriptor_limit: shared.descriptor_limit,
         supervisor: Some(shared.supervisor.clone()),
-        ..ProcessSpec::new(plan.argv, directory, shared.mechanism)
+        ..ProcessSpec::new(plan.argv, directory, enclosed.mechanism)
     };
     let (stop, stopped) = watch::channel(None);
     let control = process::Control::new(stopped, attempt.pause.clone());
@@ -134,6 +146,8 @@ async fn drive_process(
             }
         }
     };
+    // Off the workers: there is no telling how much an agent left there.
+    tokio::task::spawn_blocking(move || private.remove()).await.ok();
     let ProcessStream { decoder, sink } = stream;
     let halt = *halted.borrow();
     finish_process(end, decoder, sink, halt)

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::limits::Limits;
+use super::surroundings::Surroundings;
 use crate::capture::Pattern;
 use crate::config::{Environment, Provider, ResolvedModel};
 use crate::ids::SlotId;
 use crate::isolation::Mechanism;
 use crate::secrets::Scrub;
-use crate::session::{Record, SessionState, Status};
+use crate::session::{Layout, Record, SessionState, Status};
 use crate::slots::http;
 
 /// One slot to run.
@@ -57,6 +58,10 @@ pub struct Shared {
     pub checks: Checks,
     /// What keeps processes apart.
     pub mechanism: Mechanism,
+    /// What is kept from processes, where there are any.
+    pub surroundings: Option<Arc<Surroundings>>,
+    /// The session that the panel is of, or is a round of.
+    pub session: Layout,
     /// Takes secrets and names out of everything that is written or shown.
     pub scrub: Arc<Scrub>,
     /// The shared HTTP client.

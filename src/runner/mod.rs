@@ -1,5 +1,5 @@
 //! N slots at once: the dispatcher owns the folder, signals and events; an executor owns one slot's state; processes
-//! are held by supervisors. Reads prompts, writes nothing itself but through `session` and `capture`.
+//! are held by supervisors. Reads prompts, writes nothing of a session itself but through `session` and `capture`.
 //!
 //! Data enters as [`SlotJob`]s and leaves as events in the panel's folder; an [`Observer`] sees them pass. Nothing here
 //! knows what an answer is for, and no text that names a model leaves it unmasked.
@@ -18,6 +18,7 @@ mod private;
 pub mod process;
 mod signals;
 mod sink;
+mod surroundings;
 
 pub(crate) use control::Outside;
 pub use control::{Control, StopAll};
@@ -25,3 +26,4 @@ pub use descriptors::Descriptors;
 pub use dispatcher::run_panel;
 pub use job::{Checks, Observer, Purpose, Shared, SlotJob};
 pub use limits::Limits;
+pub use surroundings::Surroundings;

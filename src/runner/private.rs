@@ -1,36 +1,50 @@
-//! The folder of one call, for what a program must be told by a file: outside the session, its owner's alone, and gone
-//! with the call.
+//! The folder of one attempt: what a program must be told by a file, and what it finds in place of shared folders. Outside
+//! the session, its owner's alone, and gone with the attempt.
 
 use std::io;
-use std::path::Path;
-
-use tempfile::TempDir;
+use std::path::{Path, PathBuf};
 
 use crate::fs;
+use crate::isolation::Scratch;
 use crate::slots::agents::PrivateFile;
 
-/// A folder that is removed with this value, and by the process's supervisor where this program is killed.
-pub(crate) struct PrivateFolder(TempDir);
+/// A folder that is removed with [`Self::remove`], and by the process's supervisor where this program is killed.
+pub(crate) struct PrivateFolder {
+    own: PathBuf,
+    program: PathBuf,
+    scratch: Option<Scratch>,
+}
 
 impl PrivateFolder {
-    /// Makes an empty one.
-    pub(crate) fn create() -> io::Result<Self> {
-        let place = std::path::absolute(std::env::temp_dir())?;
-        let owner_only = std::os::unix::fs::PermissionsExt::from_mode(0o700);
-        tempfile::Builder::new().prefix("team-").permissions(owner_only).tempdir_in(&place).map(Self).map_err(|error| {
-            io::Error::new(error.kind(), format!("cannot make a private folder in `{}`: {error}", place.display()))
-        })
+    /// Makes one in the folder of the command; its path has no symbolic links.
+    pub(super) fn create(command: &Path) -> io::Result<Self> {
+        let own = tempfile::Builder::new().prefix("slot-").tempdir_in(command)?.keep();
+        let program = own.join("program");
+        fs::create_private_dir(&program)?;
+        Ok(Self { scratch: Scratch::open(&own), own, program })
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.0.path()
+        &self.own
     }
 
-    /// Puts `files` into it.
+    /// Where the program's own files are.
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Removes it; nobody may be left who writes into it.
+    pub(crate) fn remove(self) {
+        if let Some(scratch) = self.scratch {
+            scratch.remove();
+        }
+    }
+
+    /// Puts the program's files into it.
     pub(crate) fn fill(&self, files: &[PrivateFile]) -> io::Result<()> {
         for file in files {
             let (PrivateFile::Folder(name) | PrivateFile::Text(name, _) | PrivateFile::Link(name, _)) = file;
-            let path = self.path().join(name);
+            let path = self.program.join(name);
             if let Some(parent) = path.parent() {
                 fs::create_dir_all(parent)?;
             }
@@ -54,8 +68,9 @@ mod tests {
     fn it_is_its_owners_alone_and_goes_without_what_it_links_to() {
         let users = tempfile::tempdir().unwrap();
         fs::replace(&users.path().join("credentials"), b"kept").unwrap();
-        let folder = PrivateFolder::create().unwrap();
-        let path = folder.path().to_owned();
+        let command = tempfile::tempdir().unwrap();
+        let folder = PrivateFolder::create(command.path()).unwrap();
+        let path = folder.program().to_owned();
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o700);
         folder
             .fill(&[
@@ -65,8 +80,9 @@ mod tests {
             ])
             .unwrap();
         assert_eq!(fs_err::read_to_string(path.join("home/.x/users/credentials")).unwrap(), "kept");
-        drop(folder);
-        assert!(!path.exists());
+        let own = folder.path().to_owned();
+        folder.remove();
+        assert!(!own.exists() && command.path().exists());
         assert!(users.path().join("credentials").exists());
     }
 }

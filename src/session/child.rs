@@ -116,7 +116,7 @@ impl PanelFolder {
         now: Timestamp,
     ) -> Result<Record, SessionError> {
         if folder.status().state.is_active()
-            && let Some(error) = folder.close(state, now).into_iter().next()
+            && let Some(error) = folder.close(state, None, now).into_iter().next()
         {
             return Err(error);
         }
@@ -150,10 +150,13 @@ impl PanelFolder {
             session: &self.status().session,
             slots: judges.to_vec(),
             input: None,
+            task: None,
             manifest: self.manifest().clone(),
             parent: Some(Parent { round, turn: Some(turn), head }),
             isolation,
             prompts,
+            // Those of its round.
+            rules: BTreeMap::new(),
             plan: None,
         };
         Self::fill(layout, contents, now)

@@ -11,11 +11,12 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::SessionError;
+use super::chain::Chain;
 use super::layout::{Round, Turn};
 use super::life::Why;
 use super::meta::{Phase, SessionKind, SessionState};
 use super::slot::{Reason, SlotState, Usage};
-use super::{SessionError, read};
 use crate::fs::AppendLog;
 use crate::ids::{DateTime, FormatVersion, Sha256Hash, SlotId};
 
@@ -52,6 +53,9 @@ pub enum Event {
         /// The hash of `input.md`; absent in a round.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         input: Option<Sha256Hash>,
+        /// The hash of `task.md`, where there is one.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        task: Option<Sha256Hash>,
         /// The hash of `manifest.json`, whose nonce hides it.
         manifest: Sha256Hash,
         /// In a round: its number and the head of the session's record when it was opened.
@@ -62,6 +66,9 @@ pub enum Event {
         /// The hash of each template that was used.
         #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
         prompts: BTreeMap<String, Sha256Hash>,
+        /// In a round: the rules in force, by name, as far as the votes alone do not tell them.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+        rules: BTreeMap<String, String>,
         /// What is to be done here, limits and rules included, so that another process can go on with it. It names no
         /// model: those are in the manifest.
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -168,6 +175,9 @@ pub enum Event {
         verdict_json: Sha256Hash,
         /// The hash of `verdict.md`.
         verdict_md: Sha256Hash,
+        /// The number of the wording that `verdict.md` was written in.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        rendering: Option<u32>,
     },
     /// A person looked at the names.
     Revealed,
@@ -191,6 +201,10 @@ pub enum Event {
     Closed {
         /// How.
         state: SessionState,
+        /// Of a session: the digest of `session-meta.json` as this close leaves it, without the seal
+        /// ([`Meta::digest_of`](super::Meta::digest_of)).
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        meta: Option<Sha256Hash>,
     },
 }
 
@@ -232,6 +246,9 @@ pub struct SlotEnd {
     /// Settings that the other side refused and that were left out.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub dropped_settings: Vec<String>,
+    /// The files that a failed attempt left in `errors/`: path relative to the folder, and hash.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub kept: BTreeMap<String, Sha256Hash>,
     /// What went wrong, for everything but COMPLETED.
     pub error: Option<SlotError>,
 }
@@ -283,6 +300,7 @@ impl SlotEnd {
             lingered: false,
             usage: None,
             dropped_settings: Vec::new(),
+            kept: BTreeMap::new(),
             error: None,
         }
     }
@@ -301,6 +319,7 @@ impl SlotEnd {
             lingered: false,
             usage: None,
             dropped_settings: Vec::new(),
+            kept: BTreeMap::new(),
             error: Some(error),
         }
     }
@@ -390,42 +409,15 @@ impl History {
     }
 
     fn parse(path: &Path, bytes: &[u8]) -> Result<Self, SessionError> {
-        let chain = |line: usize, why: String| SessionError::Chain { path: path.to_owned(), line, why };
-        let mut records: Vec<Record> = Vec::new();
-        let mut head: Option<Sha256Hash> = None;
-        let mut length = 0_usize;
-        let mut torn = false;
-        for (index, line) in bytes.split_inclusive(|b| *b == b'\n').enumerate() {
-            let number = index + 1;
-            let Some(line) = line.strip_suffix(b"\n") else {
-                let closed = records.last().is_some_and(|r| matches!(r.event, Event::Closed { .. }));
-                if closed {
-                    return Err(chain(number, "an unfinished line follows the closing event".to_owned()));
-                }
-                torn = true;
-                break;
-            };
-            let record: Record = serde_json::from_slice(line).map_err(|e| chain(number, e.to_string()))?;
-            if record.seq != number as u64 {
-                return Err(chain(number, format!("`seq` is {}, expected {number}", record.seq)));
-            }
-            if record.prev != head {
-                return Err(chain(number, "`prev` is not the hash of the line before".to_owned()));
-            }
-            if index == 0 {
-                let Event::Created { version, .. } = &record.event else {
-                    return Err(chain(1, "the first event is not `created`".to_owned()));
-                };
-                read::check_version(path, Some(*version))?;
-            }
-            head = Some(Sha256Hash::of(line));
-            length += line.len() + 1;
-            records.push(record);
+        let chain = Chain::parse(path, bytes)?;
+        if let Some(first) = chain.breaks.first() {
+            return Err(SessionError::Chain { path: path.to_owned(), line: first.line, why: first.to_string() });
         }
-        match head {
-            Some(head) => Ok(Self { records, head, length: length as u64, torn }),
-            None => Err(chain(1, "the record is empty".to_owned())),
-        }
+        let Some(head) = chain.head() else {
+            return Err(SessionError::Chain { path: path.to_owned(), line: 1, why: "the record is empty".to_owned() });
+        };
+        let Chain { lines, length, torn, .. } = chain;
+        Ok(Self { records: lines.into_iter().filter_map(|line| line.record).collect(), head, length, torn })
     }
 }
 
@@ -440,10 +432,12 @@ mod tests {
             kind: SessionKind::Team,
             slots: SlotId::panel(2).collect(),
             input: Some(Sha256Hash::of(b"")),
+            task: None,
             manifest: Sha256Hash::of(b"m"),
             parent: None,
             isolation: "none".to_owned(),
             prompts: BTreeMap::new(),
+            rules: BTreeMap::new(),
             plan: None,
         }
     }
@@ -453,7 +447,7 @@ mod tests {
         let mut log = EventLog::create(&path).unwrap();
         log.append(created(), Timestamp::UNIX_EPOCH).unwrap();
         log.append(Event::PhaseStarted { phase: Phase::Run }, Timestamp::UNIX_EPOCH).unwrap();
-        log.append(Event::Closed { state: SessionState::Completed }, Timestamp::UNIX_EPOCH).unwrap();
+        log.append(Event::Closed { state: SessionState::Completed, meta: None }, Timestamp::UNIX_EPOCH).unwrap();
         path
     }
 

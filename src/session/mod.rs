@@ -5,6 +5,7 @@
 //! through a [`View`], which writes nothing. No text that names a model is written here but the manifest.
 
 mod catalogue;
+mod chain;
 mod child;
 mod error;
 mod events;
@@ -25,6 +26,7 @@ mod take_up;
 pub(crate) mod testing;
 
 pub use catalogue::{Catalogue, View};
+pub use chain::{Break, BreakKind, Chain, ChainLine};
 pub use child::NewTurn;
 pub use error::SessionError;
 pub use events::{Event, EventLog, History, Parent, Record, SlotEnd, SlotError};

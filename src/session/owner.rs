@@ -64,6 +64,8 @@ pub struct NewRound {
     pub isolation: String,
     /// The hash of each template used.
     pub prompts: BTreeMap<String, Sha256Hash>,
+    /// The rules in force, by name.
+    pub rules: BTreeMap<String, String>,
     /// What is to be done in it, for whoever resumes it.
     pub plan: Option<serde_json::Value>,
 }
@@ -138,10 +140,12 @@ impl Session {
             kind: new.kind,
             session: &id,
             input: Some(new.input),
+            task: new.task,
             models: new.models.clone(),
             parent: None,
             isolation: new.isolation.clone(),
             prompts: new.prompts.clone(),
+            rules: BTreeMap::new(),
             plan: new.plan.clone(),
             judges: new.judges.clone(),
         };
@@ -256,10 +260,12 @@ impl Session {
             kind: self.meta.kind,
             session: &self.meta.session_id,
             input: None,
+            task: None,
             models: new.judges,
             parent: Some(Parent { round, turn: None, head }),
             isolation: new.isolation,
             prompts: new.prompts,
+            rules: new.rules,
             plan: new.plan,
             judges: None,
         };
@@ -313,10 +319,13 @@ impl Session {
     /// Ends the session: settles the record, publishes status and meta. Every step is tried; the first error is given
     /// back after all of them, else the record's last line.
     pub fn close(mut self, state: SessionState, now: Timestamp) -> Result<Record, SessionError> {
-        let mut errors = self.panel.close(state, now);
+        let now = self.panel.not_before(now);
         self.meta.status = state;
         self.meta.completed_at = Some(now);
         self.meta.artifacts = self.artifacts();
+        let mut errors = Vec::new();
+        let digest = self.meta.digest().map_err(|error| errors.push(SessionError::Io(error))).ok();
+        errors.extend(self.panel.close(state, digest, now));
         self.meta.events = self.panel.head().map(|head| EventsSeal { count: self.panel.count(), head });
         errors.extend(fs::replace_json(&self.layout.meta(), &self.meta).err().map(SessionError::Io));
         fault::reach(Point::SessionClosed);
@@ -424,7 +433,13 @@ mod tests {
     }
 
     fn new_round() -> NewRound {
-        NewRound { judges: vec![model("j")], isolation: "none".to_owned(), prompts: BTreeMap::new(), plan: None }
+        NewRound {
+            judges: vec![model("j")],
+            isolation: "none".to_owned(),
+            prompts: BTreeMap::new(),
+            rules: BTreeMap::new(),
+            plan: None,
+        }
     }
 
     #[test]
@@ -484,5 +499,28 @@ mod tests {
         assert_eq!(head, history.head);
         let (second, _) = session.open_round(new_round(), now, &mut rng).unwrap();
         assert_eq!(second.folder(), "judging-2");
+    }
+
+    #[test]
+    fn the_status_is_the_fold_of_the_record_and_the_close_holds_the_metas_digest_though_the_clock_was_set_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let later = Timestamp::from_second(1000).unwrap();
+        let mut session = Session::create(new(dir.path(), b"hi"), later, &mut rand::rng()).unwrap();
+        let layout = session.layout().clone();
+        let slot = *session.panel().status().models.keys().next().unwrap();
+        session.panel_mut().record(Event::SlotStarted { slot, attempt: 1 }, Timestamp::UNIX_EPOCH).unwrap();
+        session.close(SessionState::Failed, Timestamp::UNIX_EPOCH).unwrap();
+        let history = super::super::History::read(&layout.events()).unwrap();
+        let status = super::super::Status::read(&layout.status()).unwrap();
+        assert_eq!(super::super::Status::fold(status.session.clone(), &history.records).unwrap(), status);
+        assert_eq!(status.completed_at, Some(later));
+        let meta = fs_err::read(layout.meta()).unwrap();
+        let Event::Closed { meta: digest, .. } = history.records.last().unwrap().event else { panic!("not closed") };
+        assert!(digest.is_some());
+        assert_eq!(Meta::digest_of(&meta), digest);
+        assert_eq!(Meta::read(&layout.meta()).unwrap().completed_at, Some(later));
+        let changed = String::from_utf8(meta).unwrap().replace("Which one?", "Which two?");
+        assert_ne!(Meta::digest_of(changed.as_bytes()), digest);
+        assert_eq!(Meta::digest_of(b"[]"), None);
     }
 }

@@ -29,6 +29,8 @@ pub struct NewPanel<'a> {
     pub session: &'a str,
     /// The prompt of all slots; `None` in a round, where each judge has its own.
     pub input: Option<&'a [u8]>,
+    /// The user's own text, where `input` has instructions added to it; its file is the caller's to write.
+    pub task: Option<&'a [u8]>,
     /// The models, in the user's order.
     pub models: Vec<ResolvedModel>,
     /// In a round: its number and the head of the session's record.
@@ -37,6 +39,8 @@ pub struct NewPanel<'a> {
     pub isolation: String,
     /// The hash of each template used.
     pub prompts: BTreeMap<String, Sha256Hash>,
+    /// In a round: the rules in force, by name.
+    pub rules: BTreeMap<String, String>,
     /// What is to be done in it, for whoever resumes it.
     pub plan: Option<serde_json::Value>,
     /// The judges that are to vote on its answers, where they are not the panel itself.
@@ -49,10 +53,12 @@ pub(super) struct Contents<'a> {
     pub(super) session: &'a str,
     pub(super) slots: Vec<SlotId>,
     pub(super) input: Option<&'a [u8]>,
+    pub(super) task: Option<&'a [u8]>,
     pub(super) manifest: Manifest,
     pub(super) parent: Option<Parent>,
     pub(super) isolation: String,
     pub(super) prompts: BTreeMap<String, Sha256Hash>,
+    pub(super) rules: BTreeMap<String, String>,
     pub(super) plan: Option<serde_json::Value>,
 }
 
@@ -83,10 +89,12 @@ impl PanelFolder {
             session: new.session,
             slots,
             input: new.input,
+            task: new.task,
             manifest: Manifest { judges: new.judges, ..Manifest::draw(new.models, now, rng) },
             parent: new.parent,
             isolation: new.isolation,
             prompts: new.prompts,
+            rules: new.rules,
             plan: new.plan,
         };
         Self::fill(layout, contents, now)
@@ -119,10 +127,12 @@ impl PanelFolder {
             kind: new.kind,
             slots: slots.clone(),
             input: new.input.map(Sha256Hash::of),
+            task: new.task.map(Sha256Hash::of),
             manifest: manifest_hash,
             parent: new.parent,
             isolation: new.isolation,
             prompts: new.prompts,
+            rules: new.rules,
             plan: new.plan,
         };
         let records = vec![log.append(created, now)?];
@@ -137,11 +147,11 @@ impl PanelFolder {
     }
 
     /// Ends the panel: closes the record, makes it durable, publishes the status. Every step is tried; gives back what
-    /// went wrong.
-    pub fn close(&mut self, state: SessionState, now: Timestamp) -> Vec<SessionError> {
+    /// went wrong. `meta` is the digest of what a session says of itself.
+    pub fn close(&mut self, state: SessionState, meta: Option<Sha256Hash>, now: Timestamp) -> Vec<SessionError> {
         let mut errors = Vec::new();
         fault::reach(Point::CloseBegun);
-        errors.extend(self.record(Event::Closed { state }, now).err());
+        errors.extend(self.record(Event::Closed { state, meta }, now).err());
         fault::reach(Point::CloseRecorded);
         errors.extend(self.settle().err());
         fault::reach(Point::CloseSettled);
@@ -215,6 +225,7 @@ impl PanelFolder {
     /// An event that the disk does not take now is kept and written before the next one, so that the order stays;
     /// [`Self::settle`] says whether everything arrived.
     pub fn record(&mut self, event: Event, now: Timestamp) -> Result<Record, SessionError> {
+        let now = self.not_before(now);
         let preview = Record { seq: self.log.count() + 1, prev: self.log.head(), at: now, event: event.clone() };
         self.status.apply(&preview)?;
         self.unwritten.push_back((event, now));
@@ -225,6 +236,14 @@ impl PanelFolder {
         };
         self.records.push(record.clone());
         Ok(record)
+    }
+
+    /// The time that an event of `now` is recorded with: never before the one of the last event, so that a clock that
+    /// was set back does not make the status differ from the record that it is folded from.
+    #[must_use]
+    pub fn not_before(&self, now: Timestamp) -> Timestamp {
+        let last = self.unwritten.back().map(|(_, at)| *at).or_else(|| self.log.last().map(|last| last.at));
+        last.map_or(now, |last| last.max(now))
     }
 
     fn flush(&mut self) -> Result<Option<Record>, SessionError> {

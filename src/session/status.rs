@@ -136,6 +136,11 @@ impl Status {
         read::json(path)
     }
 
+    /// The same of the bytes of the file at `path`.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, SessionError> {
+        read::parse(path, bytes)
+    }
+
     /// Computes the status from a whole record.
     pub fn fold(session: String, records: &[Record]) -> Result<Self, SessionError> {
         let mut status = match records.first() {
@@ -192,7 +197,7 @@ impl Status {
                 }
                 self.completed_at = None;
             }
-            Event::Closed { state } => {
+            Event::Closed { state, .. } => {
                 self.go(SessionMove::Close(*state))?;
                 self.completed_at = Some(record.at);
             }
@@ -276,6 +281,7 @@ mod tests {
             lingered: false,
             usage: None,
             dropped_settings: Vec::new(),
+            kept: BTreeMap::new(),
             error: None,
         };
         Event::SlotEnded { slot, end: Box::new(end) }

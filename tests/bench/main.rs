@@ -23,6 +23,7 @@ mod startup;
 mod stream;
 mod table;
 mod tally;
+mod verify;
 mod world;
 
 use std::process::ExitCode;
@@ -37,13 +38,14 @@ fn main() -> ExitCode {
     // Cargo itself adds `--bench`.
     let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     measure::raise_descriptor_limit();
-    let groups: [(&str, Group); 7] = [
+    let groups: [(&str, Group); 8] = [
         ("startup", startup::rows),
         ("processes", processes::rows),
         ("stream", stream::rows),
         ("http", http::rows),
         ("judging", judging::rows),
         ("tally", tally::rows),
+        ("verify", verify::rows),
         ("resume", resume::rows),
     ];
     table::head();

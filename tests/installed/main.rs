@@ -14,6 +14,7 @@
 
 mod agents;
 mod demo;
+mod isolation;
 mod local_model;
 mod outcomes;
 mod provider;

@@ -21,6 +21,21 @@ pub(crate) fn path_with_agents() -> String {
     format!("{}:{}", folders.join(":"), std::env::var("PATH").unwrap())
 }
 
+/// The same programs where an ordinary user finds them too, as links to the files in the cache, and the path to them.
+pub(crate) fn agents_for_everybody() -> (tempfile::TempDir, String) {
+    let folder = tempfile::Builder::new().prefix("team-agents-").tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let from = format!("{}/.", cache().join("agents").display());
+    let linked = std::process::Command::new("cp").args(["-al", &from]).arg(folder.path()).status().unwrap();
+    if !linked.success() {
+        // On another file system than the cache.
+        let copied = std::process::Command::new("cp").args(["-a", &from]).arg(folder.path()).status().unwrap();
+        assert!(copied.success());
+    }
+    let path = format!("{}/node_modules/.bin:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    (folder, path)
+}
+
 /// An environment in which a package installer finds its index as the caller's does, and the model that an earlier test
 /// installed.
 pub(crate) fn env_with_local_model() -> TestEnv {

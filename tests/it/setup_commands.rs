@@ -111,6 +111,7 @@ fn the_main_help_has_examples_and_exit_codes() {
       status         Show how far a session is
       list           List sessions, the newest first
       show           Show a session's answers and verdict
+      verify         Check that a session's folder still is what its record says
       cancel         Stop a running session, or one slot of it
       doctor         Check whether everything is ready to ask the panel
       models         List what can be asked here and now
@@ -138,6 +139,7 @@ fn the_main_help_has_examples_and_exit_codes() {
       team judge latest                                           vote on a finished run
       team resume                                                 go on where a run was cut off
       team show latest --reveal                                   who wrote what
+      team verify latest                                          whether all is as it was recorded
 
     Exit codes:
       0    done: `run` has at least one answer, `judge` has a ranking

@@ -291,7 +291,7 @@ fn the_verdict_reads_well_to_a_person_in_a_hurry() {
 
         ## How to verify
 
-        In the session's folder `[SESSION]`:
+        `team verify [SESSION]` computes all of this again from the folder, and names what differs first. Without `team`, in the session's folder `[SESSION]`:
 
         ```sh
         sha256sum judging/votes.json judging/verdict.json judging/verdict.md response-*.md judging/response-*.md

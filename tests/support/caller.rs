@@ -57,11 +57,15 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [scenario, mechanism, folder, supervisor] = &arguments[..] else { panic!("four arguments: {arguments:?}") };
     let (folder, supervisor) = (PathBuf::from(folder), PathBuf::from(supervisor));
-    let mechanism =
-        [Mechanism::PidNamespace { user: false }, Mechanism::PidNamespace { user: true }, Mechanism::TreeWalk]
-            .into_iter()
-            .find(|known| known.to_string() == *mechanism)
-            .unwrap();
+    let mechanism = [
+        Mechanism::Namespaces { user: false },
+        Mechanism::Namespaces { user: true },
+        Mechanism::Landlock,
+        Mechanism::TreeWalk,
+    ]
+    .into_iter()
+    .find(|known| known.to_string() == *mechanism)
+    .unwrap();
     let shell = |script: &str| {
         let argv = ["sh", "-c", script].map(OsString::from).to_vec();
         let mut spec = ProcessSpec::new(argv, folder.clone(), mechanism);

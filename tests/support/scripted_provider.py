@@ -77,6 +77,20 @@ class H(BaseHTTPRequestHandler):
             elif "function" in t: out.append((t["function"]["name"], t["function"]))
             else: out.append((t.get("name") or t.get("type", "?"), t))
         return out
+    def results(self, b):
+        found = []
+        def walk(o):
+            if isinstance(o, dict):
+                if o.get("type") == "tool_result": found.append(json.dumps(o.get("content")))
+                elif o.get("type") == "function_call_output": found.append(json.dumps(o.get("output")))
+                elif o.get("role") == "tool": found.append(json.dumps(o.get("content")))
+                elif "functionResponse" in o: found.append(json.dumps(o["functionResponse"]))
+                else:
+                    for v in o.values(): walk(v)
+            elif isinstance(o, list):
+                for v in o: walk(v)
+        walk(b)
+        return found
     def pick_tool(self, b, CMD=CMD):
         names = dict(self.tools(b))
         for n in ("Bash", "bash", "run_shell_command", "exec_command", "shell_command", "shell", "local_shell"):
@@ -148,7 +162,10 @@ class H(BaseHTTPRequestHandler):
             tool = self.pick_tool(b, {"toolsleep": SLEEPCMD, "toolread": READCMD}.get(sc, CMD))
             s = json.dumps(b)
             done = '"tool_result"' in s or '"function_call_output"' in s or '"role": "tool"' in s or '"functionResponse"' in s
-            if done: tool = (None, None); text = [] if sc == "toolonly" else ["After the tool: done."]
+            if done:
+                tool = (None, None); text = [] if sc == "toolonly" else ["After the tool: done."]
+                # What the tool printed, so that a test can see what an agent could read.
+                if sc == "toolread": text = ["The tool printed: ", "; ".join(self.results(b))[:4000]]
             elif tool[0]: text = ["I will run a command."]
         getattr(self, "api_" + api)(sc, full, b, text, tool)
     # ---- Anthropic Messages

@@ -15,14 +15,15 @@ use std::process::{Command, Stdio};
 use nix::sys::signal::{SigSet, Signal};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::{
-    Pid, Resource, Rlimit, WaitStatus, getpid, getrlimit, set_child_subreaper, set_parent_process_death_signal,
-    setrlimit, setsid,
+    Pid, Resource, Rlimit, WaitStatus, geteuid, getpid, getrlimit, set_child_subreaper,
+    set_parent_process_death_signal, setrlimit, setsid,
 };
 
+use super::super::enclosure::Enclosure;
 use super::super::mechanism::Mechanism;
 use super::super::wire::{Launch, Order, Report, Step};
 use super::tree::{Children, Reach, reap};
-use super::{AtStep, EXIT_NOT_SET_UP, Failure, Link, Signals, namespaces, release_output, wait};
+use super::{AtStep, EXIT_NOT_SET_UP, Failure, Link, Signals, mounts, namespaces, release_output, rules, wait};
 
 /// Blocked while this stage runs, so that a tool that signals its parent does not end it.
 const WATCHED: [Signal; 5] = [Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGQUIT];
@@ -56,16 +57,24 @@ impl Init {
         // Away from the terminal and from the outer stage's process group.
         setsid().at(Step::StartInit)?;
         let reach = match launch.mechanism {
-            Mechanism::PidNamespace { .. } => {
-                enter_namespace(seed)?;
+            Mechanism::Namespaces { .. } => {
+                enter_namespace(seed, &launch.enclosure)?;
                 Reach::Namespace
             }
-            Mechanism::TreeWalk => {
+            Mechanism::Landlock | Mechanism::TreeWalk => {
                 set_child_subreaper(Some(getpid())).at(Step::AdoptOrphans)?;
                 namespaces::forbid_new_privileges()?;
+                if launch.mechanism == Mechanism::Landlock {
+                    rules::restrict(&launch.enclosure)?;
+                    // Root's own ways past it: files by their handles, other processes' memory.
+                    if geteuid().is_root() {
+                        namespaces::drop_privileges(namespaces::kept())?;
+                    }
+                }
                 Reach::Descendants
             }
         };
+        let input = if matches!(reach, Reach::Namespace) { read_only(&launch, input)? } else { input };
         let agent = start_agent(*launch, input)?;
         // Only now: a failure above would have been seen by nobody else.
         release_output().at(Step::StartInit)?;
@@ -134,16 +143,28 @@ impl Ending {
     }
 }
 
-fn enter_namespace(seed: u32) -> Result<(), Failure> {
+/// The agent's input, opened where it is shown to be read only: by its entry in `/proc` the one from outside could be
+/// opened again, and written.
+fn read_only(launch: &Launch, input: File) -> Result<File, Failure> {
+    match &launch.input {
+        Some(path) if !launch.enclosure.shown.is_empty() => File::open(path).at(Step::OpenInput),
+        _ => Ok(input),
+    }
+}
+
+fn enter_namespace(seed: u32, enclosure: &Enclosure) -> Result<(), Failure> {
     // Anywhere else, a signal to all would leave the slot.
     if !getpid().is_init() {
         return Err(rustix::io::Errno::CHILD).at(Step::BeFirst);
     }
     // The outer stage has one thread, so its end is the end of that thread.
     set_parent_process_death_signal(Some(rustix::process::Signal::KILL)).at(Step::BeFirst)?;
-    namespaces::arrange_mounts()?;
+    // Apart from the outer stage's as well: what is a mount point there it could not remove in the end.
+    namespaces::leave_mounts()?;
+    mounts::arrange(enclosure)?;
     namespaces::number_processes_after(seed);
-    namespaces::drop_privileges(namespaces::kept())
+    namespaces::drop_privileges(namespaces::kept())?;
+    rules::scope_sockets()
 }
 
 fn start_agent(launch: Launch, input: File) -> Result<Pid, Failure> {

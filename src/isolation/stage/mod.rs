@@ -6,9 +6,14 @@
 
 mod check;
 mod init;
+mod mountinfo;
+mod mounts;
 mod namespaces;
 mod outer;
+mod rules;
 mod tree;
+
+pub(crate) use check::Findings;
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -30,10 +35,8 @@ pub(crate) const OUTER: &str = "__exec";
 const INIT: &str = "__init";
 /// `argv[1]` of the self-test's agent.
 pub(crate) const CHECK: &str = "__check";
-/// `argv[2]` of the self-test's agent: it must find itself held.
-pub(crate) const EXPECT_HELD: &str = "held";
-/// `argv[2]` of the self-test's agent: it is enough that it was started.
-pub(crate) const EXPECT_STARTED: &str = "started";
+/// What the self-test's manifest holds.
+pub(crate) const CANARY: &[u8] = b"canary";
 
 /// The running executable, also after its file was replaced by an upgrade.
 pub(crate) const SELF: &str = "/proc/self/exe";
@@ -49,7 +52,7 @@ pub(crate) fn entry(mut arguments: impl Iterator<Item = OsString>) -> Option<Exi
     } else if argument == INIT {
         init::main()
     } else if argument == CHECK {
-        check::main(arguments.next().as_deref())
+        check::main(arguments)
     } else {
         return None;
     };

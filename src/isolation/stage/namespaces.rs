@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 
 use nix::sched::{CloneFlags, unshare};
-use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+use rustix::mount::{MountPropagationFlags, mount_change};
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set, configure_capability_in_ambient_set,
@@ -56,6 +56,11 @@ pub(super) fn enter(user: bool) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Init: mounts of its own.
+pub(super) fn leave_mounts() -> Result<(), Failure> {
+    unshare(CloneFlags::CLONE_NEWNS).at(Step::Unshare)
+}
+
 /// Carries [`FOR_INIT`] over the exec of init, where the user is not root inside.
 fn pass_capabilities() -> rustix::io::Result<()> {
     let mut sets = capabilities(None)?;
@@ -67,14 +72,6 @@ fn pass_capabilities() -> rustix::io::Result<()> {
         configure_capability_in_ambient_set(capability, true)?;
     }
     Ok(())
-}
-
-/// Init: everything the agent's view of the file system is made of. Hiding the sessions directory and binding the
-/// slot's own directory over it belongs here, before privileges are dropped and before the working directory is
-/// entered by its path.
-pub(super) fn arrange_mounts() -> Result<(), Failure> {
-    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    mount("proc", "/proc", "proc", flags, None).at(Step::MountProc)
 }
 
 /// Init: makes the agent's process id differ from that of other slots.

@@ -9,7 +9,6 @@ use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
 use std::process::Child;
 
 use nix::sys::signal::Signal;
@@ -17,6 +16,7 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 use rustix::process::{Pid, getpid, getppid, set_child_subreaper, set_parent_process_death_signal};
 
 use super::super::mechanism::Mechanism;
+use super::super::scratch::Scratch;
 use super::super::wire::{Launch, Order, Report, Step};
 use super::tree::{Reach, reap};
 use super::{AtStep, EXIT_NOT_SET_UP, Failure, INIT, Link, Signals, namespaces, release_output, stage_command, wait};
@@ -45,9 +45,9 @@ struct Outer {
     signals: Signals,
     owner: Option<Pid>,
     mechanism: Mechanism,
-    private: Option<PathBuf>,
     init: Child,
     lower: Link,
+    scratch: Option<Scratch>,
 }
 
 impl Outer {
@@ -61,10 +61,14 @@ impl Outer {
         let launch = read_launch(upper).at(Step::ReadLaunch)?;
         // Opened out here: inside, the session's files are to be out of sight.
         let input = File::open(launch.input.as_deref().unwrap_or("/dev/null".as_ref())).at(Step::OpenInput)?;
+        // Out here as well: inside, its path leads to a private folder.
+        let scratch = launch.enclosure.scratch.as_deref().and_then(Scratch::open);
         match launch.mechanism {
-            Mechanism::PidNamespace { user } => namespaces::enter(user)?,
+            Mechanism::Namespaces { user } => namespaces::enter(user)?,
             // Takes over what an init leaves that was killed.
-            Mechanism::TreeWalk => set_child_subreaper(Some(getpid())).at(Step::AdoptOrphans)?,
+            Mechanism::Landlock | Mechanism::TreeWalk => {
+                set_child_subreaper(Some(getpid())).at(Step::AdoptOrphans)?;
+            }
         }
         // After the id maps: a process that is not dumpable may not write its own.
         namespaces::hide_memory()?;
@@ -72,15 +76,14 @@ impl Outer {
         let (ours, theirs) = UnixStream::pair().at(Step::StartInit)?;
         let init = stage_command(INIT, OwnedFd::from(theirs)).spawn().at(Step::StartInit)?;
         release_output().at(Step::StartInit)?;
-        if let Mechanism::PidNamespace { .. } = launch.mechanism {
+        if let Mechanism::Namespaces { .. } = launch.mechanism {
             namespaces::drop_all().at(Step::DropPrivileges)?;
         }
         let mechanism = launch.mechanism;
-        let private = launch.private.clone();
         let mut lower = Link::new(ours);
         hand_over(&lower.socket, &input).at(Step::StartInit)?;
         lower.send(&Order::Launch(launch).encode());
-        Ok(Self { signals, owner, mechanism, private, init, lower })
+        Ok(Self { signals, owner, mechanism, init, lower, scratch })
     }
 
     /// Until init has ended; then says how the agent did, as a shell would.
@@ -124,13 +127,12 @@ impl Outer {
                 }
             }
         }
-        if self.mechanism == Mechanism::TreeWalk {
+        if matches!(self.mechanism, Mechanism::TreeWalk | Mechanism::Landlock) {
             // Nobody, unless init was killed.
             Reach::Descendants.kill_all(&self.signals, None, |_, _| {});
         }
-        if let Some(folder) = &self.private {
-            // Whoever reads it is gone; `team`, which made it, may be gone too.
-            crate::fs::remove_dir_all(folder).ok();
+        if let Some(scratch) = self.scratch.filter(|_| !owned) {
+            scratch.remove_with_folder();
         }
         code.unwrap_or(EXIT_NOT_SET_UP)
     }
@@ -139,9 +141,9 @@ impl Outer {
     fn abandon(&mut self) {
         match self.mechanism {
             // The kernel takes the namespace with it.
-            Mechanism::PidNamespace { .. } => drop(self.init.kill()),
+            Mechanism::Namespaces { .. } => drop(self.init.kill()),
             // Init walks the tree at the end of its socket.
-            Mechanism::TreeWalk => drop(self.lower.socket.shutdown(std::net::Shutdown::Write)),
+            Mechanism::TreeWalk | Mechanism::Landlock => drop(self.lower.socket.shutdown(std::net::Shutdown::Write)),
         }
     }
 }

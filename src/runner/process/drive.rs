@@ -116,9 +116,9 @@ impl Running {
             environment: spec.complete_environment(),
             directory: spec.directory.clone(),
             input: spec.input.clone(),
-            private: spec.private.clone(),
             descriptor_limit: spec.descriptor_limit,
             mechanism: spec.mechanism,
+            enclosure: spec.enclosure.clone(),
         };
         // A supervisor that goes before it has read everything says why by itself.
         let order = Order::Launch(Box::new(launch)).encode();

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::isolation::Mechanism;
+use crate::isolation::{Enclosure, Mechanism};
 
 /// How long a process may take to end after TERM.
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(3);
@@ -27,8 +27,6 @@ pub struct ProcessSpec {
     pub directory: PathBuf,
     /// The file that is its standard input, opened read-only; without one the input is empty.
     pub input: Option<PathBuf>,
-    /// A folder that is removed when the process and all it started are gone.
-    pub private: Option<PathBuf>,
     /// From TERM to KILL.
     pub grace: Duration,
     /// From a complete answer to TERM.
@@ -37,6 +35,8 @@ pub struct ProcessSpec {
     pub drain: Duration,
     /// How it is held.
     pub mechanism: Mechanism,
+    /// What it may see of the file system, as far as the mechanism can see to that.
+    pub enclosure: Enclosure,
     /// The soft limit of open files to give back, where `team` has raised its own.
     pub descriptor_limit: Option<u64>,
     /// The `team` executable; by default the running one.
@@ -52,11 +52,11 @@ impl ProcessSpec {
             environment: Vec::new(),
             directory,
             input: None,
-            private: None,
             grace: DEFAULT_GRACE,
             linger: DEFAULT_LINGER,
             drain: DEFAULT_DRAIN,
             mechanism,
+            enclosure: Enclosure::default(),
             descriptor_limit: None,
             supervisor: None,
         }

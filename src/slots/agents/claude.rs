@@ -6,9 +6,16 @@ use super::habits::{Habits, words};
 use super::{Call, Purpose};
 use crate::config::{Environment, ModelSettings};
 use crate::slots::agents::sign_in::{SignIn, any_variable, has_file};
+use crate::slots::agents::traces::{Folder, Parts, Traces};
 
 /// Tools that read files and nothing else.
 const READS: &str = "Read,Grep,Glob";
+
+/// Where it leaves what shows prompts and answers.
+pub(super) const CLAUDE_TRACES: &[Traces] = &[Traces {
+    folder: Folder { variable: "CLAUDE_CONFIG_DIR", within: "", usual: ".claude" },
+    parts: Parts::Only(&["projects", "todos", "shell-snapshots", "file-history", "session-env", "debug"]),
+}];
 
 pub(super) const HABITS: Habits = Habits {
     reads: &["ANTHROPIC_*", "CLAUDE_*", "DISABLE_*", "API_TIMEOUT_MS", "MAX_THINKING_TOKENS", "IS_SANDBOX"],
@@ -57,6 +64,9 @@ pub(super) const HABITS: Habits = Habits {
     ],
     // Ten by default, about three minutes, even for a wrong key.
     retries: Some("CLAUDE_CODE_MAX_RETRIES"),
+    traces: CLAUDE_TRACES,
+    // `.claude.json`, by a temporary file beside it.
+    writes_in_home: true,
     runs: None,
 };
 

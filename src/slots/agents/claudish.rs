@@ -39,6 +39,8 @@ pub(super) const HABITS: Habits = Habits {
         ("CLAUDISH_TELEMETRY", "0"),
     ],
     retries: None,
+    traces: claude::CLAUDE_TRACES,
+    writes_in_home: true,
     runs: Some(&claude::HABITS),
 };
 

@@ -7,6 +7,10 @@ use super::habits::{Habits, words};
 use super::{Call, NestedSandbox};
 use crate::config::{Environment, ModelSettings};
 use crate::slots::agents::sign_in::{SignIn, any_variable, has_file};
+use crate::slots::agents::traces::{Folder, Parts, Traces};
+
+/// What it makes in its folder, as far as prompts and answers show there.
+const CODEX_PARTS: Parts = Parts::Only(&["sessions", "archived_sessions", "shell_snapshots", "log", "tmp", "memories"]);
 
 pub(super) const HABITS: Habits = Habits {
     reads: &["CODEX_*", "OPENAI_*", "RUST_LOG"],
@@ -24,6 +28,8 @@ pub(super) const HABITS: Habits = Habits {
     defaults: &[],
     // See `retries` below.
     retries: None,
+    traces: &[Traces { folder: Folder { variable: "CODEX_HOME", within: "", usual: ".codex" }, parts: CODEX_PARTS }],
+    writes_in_home: false,
     runs: None,
 };
 

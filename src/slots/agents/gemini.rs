@@ -27,6 +27,9 @@ pub(super) const HABITS: Habits = Habits {
     ],
     // A setting in a file: see `settings`.
     retries: None,
+    // They stay in its own home.
+    traces: &[],
+    writes_in_home: false,
     runs: None,
 };
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::inherited::Variables;
 use super::private::Prepared;
+use super::traces::Traces;
 use super::{Call, PlanError, claude, claudish, codex, gemini, llm, opencode};
 use crate::config::{AgentKind, ModelSettings};
 
@@ -23,12 +24,25 @@ pub(super) struct Habits {
     pub(super) defaults: &'static [(&'static str, &'static str)],
     /// How the number of retries is told; the user's own value wins.
     pub(super) retries: Option<&'static str>,
+    /// Where it leaves what shows prompts and answers, beside the temporary folders that every program gets for itself.
+    pub(super) traces: &'static [Traces],
+    /// Whether it makes files directly in HOME.
+    pub(super) writes_in_home: bool,
     /// The program that it runs in its turn, whose habits hold too but for what that one reads.
     pub(super) runs: Option<&'static Habits>,
 }
 
 /// A command of the user's: nothing but what its `env` declares.
-const UNKNOWN: Habits = Habits { reads: &[], reads_when: &[], never: &[], defaults: &[], retries: None, runs: None };
+const UNKNOWN: Habits = Habits {
+    reads: &[],
+    reads_when: &[],
+    never: &[],
+    defaults: &[],
+    retries: None,
+    traces: &[],
+    writes_in_home: false,
+    runs: None,
+};
 
 /// Which known program a command runs: one behind the user's own arguments is known too.
 pub fn known_program(agent: AgentKind, program: &str) -> AgentKind {

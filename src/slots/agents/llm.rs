@@ -15,6 +15,9 @@ pub(super) const HABITS: Habits = Habits {
     never: &["LLM_MODEL"],
     defaults: &[],
     retries: None,
+    // It is told to log nothing.
+    traces: &[],
+    writes_in_home: false,
     runs: None,
 };
 

@@ -23,11 +23,12 @@ mod plan_own_files_tests;
 mod plan_tests;
 mod private;
 mod sign_in;
+mod traces;
 mod version;
 
 pub use habits::known_program;
 pub use locate::locate;
-pub use plan::{Call, NestedSandbox, PlanError, ProcessPlan, Purpose, Stdin, needs_private_folder, plan};
+pub use plan::{Call, HomeUse, NestedSandbox, PlanError, ProcessPlan, Purpose, Stdin, plan};
 pub use private::PrivateFile;
 pub use sign_in::{SignIn, claudish_finds_claude, sign_in};
 pub use version::{VersionError, version_of};

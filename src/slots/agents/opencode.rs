@@ -15,6 +15,7 @@ use super::private::{Prepared, PrivateFile, private_temporary_files};
 use super::{Call, PlanError, Purpose, jsonc};
 use crate::config::{AgentKind, Environment, ModelSettings};
 use crate::slots::agents::sign_in::{SignIn, has_file};
+use crate::slots::agents::traces::{Folder, Parts, Traces};
 
 pub(super) const HABITS: Habits = Habits {
     reads: &["OPENCODE_*"],
@@ -31,6 +32,12 @@ pub(super) const HABITS: Habits = Habits {
     ],
     // It has no setting for them, but says on standard error what it repeats: see `prepare`.
     retries: None,
+    // Its database of conversations lies beside its sign-ins.
+    traces: &[Traces {
+        folder: Folder { variable: "XDG_DATA_HOME", within: "opencode", usual: ".local/share/opencode" },
+        parts: Parts::AllBut(&["auth.json", "mcp-auth.json", "bin"]),
+    }],
+    writes_in_home: false,
     runs: None,
 };
 

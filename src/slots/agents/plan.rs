@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::private::{self, PrivateFile};
-use super::{habits, inherited, locate};
+use super::private::PrivateFile;
+use super::{habits, inherited, locate, traces};
 use crate::config::{
     AgentKind, Environment, OutputFormat, PromptVia, ResolvedModel, Target, VariableError, expand, variables_in,
 };
@@ -74,6 +74,23 @@ pub struct ProcessPlan {
     pub retries: Option<u32>,
     /// Values in the environment that must never be written or shown.
     pub secret_values: Vec<String>,
+    /// Folders into which the program writes transcripts and the like by habit; absolute, they need not exist.
+    pub leaves: Vec<PathBuf>,
+    /// What is no transcript in one of [`Self::leaves`]: sign-ins and settings.
+    pub keeps: Vec<PathBuf>,
+    /// What it does in HOME.
+    pub home: HomeUse,
+}
+
+/// What a program does directly in HOME.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HomeUse {
+    /// It makes no files there.
+    Leaves,
+    /// It makes files there; its sign-in is in its variables, so any HOME will do.
+    WritesWithSignInElsewhere,
+    /// It makes files there, and its sign-in may be one of them.
+    WritesWithStoredSignIn,
 }
 
 impl fmt::Debug for ProcessPlan {
@@ -119,12 +136,6 @@ pub enum PlanError {
     SystemTooLong(String),
 }
 
-/// Whether asking `model` takes a private folder, [`Call::private_dir`].
-#[must_use]
-pub const fn needs_private_folder(model: &ResolvedModel) -> bool {
-    matches!(&model.target, Target::Process { agent, .. } if private::has_private_folder(*agent))
-}
-
 /// Plans the process that asks `model`.
 pub fn plan(model: &ResolvedModel, call: &Call<'_>) -> Result<ProcessPlan, PlanError> {
     let Target::Process { agent, command, model: asked, prompt, output } = &model.target else {
@@ -168,6 +179,13 @@ pub fn plan(model: &ResolvedModel, call: &Call<'_>) -> Result<ProcessPlan, PlanE
         PromptVia::Stdin => Stdin::PromptFile,
         PromptVia::File => Stdin::Empty,
     };
+    let habits = habits::habits_of(*agent, program);
+    let home = match (habits.writes_in_home, secret_values.is_empty()) {
+        (false, _) => HomeUse::Leaves,
+        (true, false) => HomeUse::WritesWithSignInElsewhere,
+        (true, true) => HomeUse::WritesWithStoredSignIn,
+    };
+    let (leaves, keeps) = traces::of(habits, &inherited);
     Ok(ProcessPlan {
         argv,
         env: inherited.into_iter().collect(),
@@ -176,5 +194,8 @@ pub fn plan(model: &ResolvedModel, call: &Call<'_>) -> Result<ProcessPlan, PlanE
         private: prepared.files,
         retries: prepared.retries,
         secret_values,
+        leaves,
+        keeps,
+        home,
     })
 }

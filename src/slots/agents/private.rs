@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use super::inherited::Variables;
-use crate::config::AgentKind;
 
 /// Something in the private folder of a call. Names are relative to the folder; missing parents are made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,11 +24,6 @@ pub(super) struct Prepared {
     pub(super) retries: Option<u32>,
     /// Values that are secret whatever their variables are called.
     pub(super) secrets: Vec<String>,
-}
-
-/// Whether calls of `agent` have a private folder.
-pub(super) const fn has_private_folder(agent: AgentKind) -> bool {
-    matches!(agent, AgentKind::Gemini | AgentKind::Opencode)
 }
 
 /// Has temporary files made in the private folder, which goes with the call: some hold the prompt.

@@ -7,6 +7,10 @@ use crate::verdict::{Decision, Verdict};
 use super::headline::{banner, no_winner, outcome, winner};
 use super::{Context, Names, judges, sections};
 
+/// The number of the wording of `verdict.md`, recorded with each verdict. One more whenever what [`render`] writes for
+/// the same verdict changes, so that a later program knows which documents it can write again to check them.
+pub const RENDERING: u32 = 2;
+
 /// `verdict.md`: for a person in a hurry the first lines suffice.
 #[must_use]
 pub fn render(verdict: &Verdict, names: &Names, context: &Context) -> String {

@@ -11,5 +11,5 @@ mod pairs;
 mod sections;
 
 pub use context::{Context, FailedSeat, Names, Seat};
-pub use document::render;
+pub use document::{RENDERING, render};
 pub use headline::{banner, summary};

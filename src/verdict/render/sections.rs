@@ -349,7 +349,8 @@ pub(super) fn verification(verdict: &Verdict, context: &Context) -> Option<Strin
     });
     Some(format!(
         "## How to verify\n\n\
-         In the session's folder `{session}`:\n\n\
+         `team verify {session}` computes all of this again from the folder, and names what differs first. Without \
+         `team`, in the session's folder `{session}`:\n\n\
          ```sh\n\
          sha256sum {round}/votes.json {round}/verdict.json {round}/verdict.md response-*.md {round}/response-*.md\n\
          grep -h -e '\"event\":\"verdict\"' -e '\"event\":\"slot_ended\"' events.jsonl {round}/events.jsonl\n\

@@ -91,7 +91,7 @@ fn a_whole_panel_with_a_winner() {
 
     ## How to verify
 
-    In the session's folder `team-stats-20260209-143022-a3f2`:
+    `team verify team-stats-20260209-143022-a3f2` computes all of this again from the folder, and names what differs first. Without `team`, in the session's folder `team-stats-20260209-143022-a3f2`:
 
     ```sh
     sha256sum judging/votes.json judging/verdict.json judging/verdict.md response-*.md judging/response-*.md
@@ -201,7 +201,7 @@ fn a_partial_panel_without_a_winner() {
 
     ## How to verify
 
-    In the session's folder `team-stats-20260209-143022-a3f2`:
+    `team verify team-stats-20260209-143022-a3f2` computes all of this again from the folder, and names what differs first. Without `team`, in the session's folder `team-stats-20260209-143022-a3f2`:
 
     ```sh
     sha256sum judging-2/votes.json judging-2/verdict.json judging-2/verdict.md response-*.md judging-2/response-*.md

@@ -75,7 +75,7 @@ fn a_refused_mechanism_is_recorded_with_its_step_and_the_next_one_taken() {
     assert!(command.stdout(Stdio::null()).status().unwrap().success());
     let found = fs::read_to_string(place.file("probe")).unwrap();
     if geteuid().is_root() {
-        let refusal = r#"{"mechanism":"pid_namespace","user":false,"refused":{"step":"unshare","errno":1}}"#;
+        let refusal = r#"{"mechanism":"namespaces","user":false,"refused":{"step":"unshare","errno":1},"facts":null}"#;
         assert!(found.contains(refusal), "{found}");
     } else {
         assert!(!found.contains(r#""user":false"#), "{found}");

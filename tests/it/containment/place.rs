@@ -23,9 +23,9 @@ pub(super) fn supervisor() -> PathBuf {
 
 /// The mechanisms that work here.
 pub(super) fn mechanisms() -> Vec<Mechanism> {
-    let mut all = vec![Mechanism::PidNamespace { user: true }, Mechanism::TreeWalk];
+    let mut all = vec![Mechanism::Namespaces { user: true }, Mechanism::Landlock, Mechanism::TreeWalk];
     if geteuid().is_root() {
-        all.insert(0, Mechanism::PidNamespace { user: false });
+        all.insert(0, Mechanism::Namespaces { user: false });
     }
     let mut refused = Vec::new();
     all.retain(|mechanism| {
@@ -36,7 +36,7 @@ pub(super) fn mechanisms() -> Vec<Mechanism> {
 }
 
 pub(super) fn is_namespace(mechanism: Mechanism) -> bool {
-    matches!(mechanism, Mechanism::PidNamespace { .. })
+    matches!(mechanism, Mechanism::Namespaces { .. })
 }
 
 /// Polls until `done`, and fails with `what` when it never is.

@@ -49,7 +49,7 @@ pub(crate) fn judges(round: &Session) -> BTreeMap<String, Value> {
 }
 
 /// Fails unless both chains of every round hold, are tied to each other and sealed, every recorded hash is that of its
-/// file, and the verdict is what the votes come to.
+/// file, the verdict is what the votes come to, and `team verify` finds the same.
 #[track_caller]
 pub(crate) fn assert_consistent(session: &Session) {
     let layout = Layout::new(session.dir());
@@ -81,6 +81,8 @@ pub(crate) fn assert_consistent(session: &Session) {
             assert_eq!(String::from_utf8(again).unwrap(), folder.text("verdict.json"));
         }
     }
+    let found = team::engine::verify(&layout, None).unwrap();
+    assert!(found.verified, "{found:#?}");
     let newest =
         rounds.iter().rev().map(|round: &Round| session.round(&round.folder())).find(|r| r.has("verdict.json"));
     if let Some(newest) = newest {
@@ -144,7 +146,7 @@ fn assert_hashes(folder: &Session, history: &History) {
             Event::PromptWritten { judge, sha256 } => {
                 expected.insert(format!("prompt-{judge}.md"), sha256.to_string());
             }
-            Event::Verdict { votes, verdict_json, verdict_md } => {
+            Event::Verdict { votes, verdict_json, verdict_md, .. } => {
                 expected.extend(votes.map(|hash| ("votes.json".to_owned(), hash.to_string())));
                 expected.insert("verdict.json".to_owned(), verdict_json.to_string());
                 expected.insert("verdict.md".to_owned(), verdict_md.to_string());

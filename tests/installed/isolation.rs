@@ -1,0 +1,105 @@
+//! The real claude and codex while they are held: they answer, their shell works, and what a shell is told to read of the
+//! session is not there.
+
+use crate::seats::{World, seat};
+use crate::support::Session;
+use crate::tools::agents_for_everybody;
+
+/// Programs whose shell can be asked to run a command.
+const PROGRAMS: [&str; 2] = ["claude", "codex"];
+
+/// As which user `team` runs.
+#[derive(Debug, Clone, Copy)]
+enum User {
+    Caller,
+    Ordinary,
+}
+
+/// Runs both agents; gives their answers.
+#[track_caller]
+fn answers(scenario: &str, isolation: &str, user: User) -> [(&'static str, String); 2] {
+    let World { env, provider } = World::new(&PROGRAMS, &[scenario]);
+    // A seat of `claude` may only read; a user's own command may run what it likes.
+    let mut config: toml::Table = std::fs::read_to_string(env.path("team.toml")).unwrap().parse().unwrap();
+    let claude = config["models"][&seat("claude", scenario)].as_table_mut().unwrap();
+    claude.remove("use");
+    let command = ["claude", "-p", "--output-format", "stream-json", "--verbose", "--allowedTools", "Bash"];
+    claude.insert("command".to_owned(), command.to_vec().into());
+    claude.insert("output".to_owned(), "claude-stream-json".into());
+    env.write("team.toml", config.to_string());
+    let (_agents, path) = agents_for_everybody();
+    let env = env.set("PATH", &path).set("TEAM_ISOLATION", isolation);
+    let wrapper = match user {
+        User::Caller => Vec::new(),
+        User::Ordinary => env.of_ordinary_user(),
+    };
+    let wrapper: Vec<&str> = wrapper.iter().map(String::as_str).collect();
+    let panel = PROGRAMS.map(|program| seat(program, scenario)).join(",");
+    let mut team = env.start_under(&wrapper, &["run", "-m", &panel, "What is the answer?"]);
+    let status = team.wait();
+    let session = env.session();
+    let text = |program: &str| {
+        let model = seat(program, scenario);
+        let id = session.id_of(&model);
+        assert_eq!(session.slot(&id)["state"], "COMPLETED", "{model}, `{isolation}`, {user:?}: {}", session.slot(&id));
+        session.text(&format!("response-{id}.md"))
+    };
+    assert_eq!(status.code(), Some(0), "{}", team.stderr());
+    let found = PROGRAMS.map(|program| (program, text(program)));
+    assert_no_transcripts(&session, &env.home());
+    assert_no_transcripts(&session, &env.path(&format!("codex-{scenario}")));
+    drop(provider);
+    found
+}
+
+/// Nothing that shows a prompt is left in HOME, or where a program keeps its own files.
+#[track_caller]
+fn assert_no_transcripts(session: &Session, home: &std::path::Path) {
+    let isolation = session.text("events.jsonl");
+    if !isolation.contains("session files: enforced") {
+        return;
+    }
+    let mut folders = vec![home.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
+            let path = entry.path();
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(path);
+            } else if entry.file_type().unwrap().is_file() {
+                let bytes = std::fs::read(&path).unwrap();
+                let shows = memchr::memmem::find(&bytes, b"What is the answer?").is_some();
+                assert!(!shows, "`{}` shows the prompt", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn held_by_namespaces_they_answer_and_read_nothing_of_the_session() {
+    for user in [User::Caller, User::Ordinary] {
+        for (model, text) in answers("plain", "", user) {
+            assert!(text.contains("the answer is 42"), "{model}, {user:?}: {text}");
+        }
+        for (model, text) in answers("toolread", "", user) {
+            assert!(text.contains("No such file"), "{model}, {user:?}: the shell ran and found nothing: {text}");
+            assert!(!text.contains("shuffleOrder"), "{model}, {user:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn held_by_landlock_they_answer_and_read_nothing_of_the_session() {
+    for user in [User::Caller, User::Ordinary] {
+        for (model, text) in answers("toolread", "landlock", user) {
+            assert!(text.contains("Permission denied"), "{model}, {user:?}: the shell ran and was refused: {text}");
+            assert!(!text.contains("shuffleOrder"), "{model}, {user:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn held_by_nothing_they_do_read_it() {
+    for (model, text) in answers("toolread", "none", User::Caller) {
+        assert!(text.contains("shuffleOrder"), "{model}: {text}");
+    }
+}
