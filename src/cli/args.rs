@@ -2,6 +2,8 @@
 //!
 //! Nothing is decided here: values are parsed, and what is not given is left to the configuration.
 
+mod resume;
+
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -10,6 +12,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::config::{FileSettings, Leaks, Limit, Passes, Recuse, Repair, SelfVote};
 use crate::ids::Sha256Hash;
 use crate::report::Format;
+
+pub use resume::ResumeArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -270,30 +274,6 @@ pub struct SessionArgs {
     /// A session's folder, id, beginning of its id, or `latest`
     #[arg(default_value = "latest", value_name = "SESSION")]
     pub session: String,
-}
-
-/// `team resume`.
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "\
-Examples:
-  team resume                              what was cut off by a crash, a reboot or Ctrl-C
-  team resume latest --failed              also ask again where a slot ended with an error
-  team resume latest --failed --timeout 1h
-
-What is complete is never asked again. The limits are those that the session began with, unless others are given.")]
-pub struct ResumeArgs {
-    /// Which one.
-    #[command(flatten)]
-    pub session: SessionArgs,
-    /// Also ask the slots and judges again that ended with an error of their own
-    #[arg(long)]
-    pub failed: bool,
-    /// Go on although the input, the manifest, a prompt or the program is not what it was
-    #[arg(long)]
-    pub accept_drift: bool,
-    /// Other limits.
-    #[command(flatten)]
-    pub pace: PaceArgs,
 }
 
 /// `team status`.

@@ -38,7 +38,9 @@ pub(super) async fn resume(args: &ResumeArgs, context: &Context) -> Result<ExitC
     flags.deadline = Some(left.terms().deadline.map_or(Limit::Unlimited, Limit::After));
     // Loaded a second time for the deadline alone; what there is to warn of was said.
     let config = Config::load(&context.cwd, &context.environment, flags)?;
-    let prepared = prepare(context, &config, &left.asked(), None, left.terms().require_blind).await?;
+    // A session that was named by its path may lie elsewhere than the others.
+    let base = session.layout().root().parent().map(std::path::Path::to_owned);
+    let prepared = prepare(context, &config, &left.asked(), base.as_deref(), left.terms().require_blind).await?;
     let resumed =
         conclude(context, prepared, async |context| engine::resume(session, left, context, &mut rand::rng()).await)
             .await?;

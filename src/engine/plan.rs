@@ -197,7 +197,7 @@ impl RoundPlan {
 fn read<T: for<'de> Deserialize<'de>>(records: &[Record]) -> Result<Option<T>> {
     match records.first().map(|record| &record.event) {
         Some(Event::Created { plan: Some(plan), .. }) => {
-            serde_json::from_value(plan.clone()).map(Some).map_err(|error| unreadable(&error))
+            serde_json::from_value((**plan).clone()).map(Some).map_err(|error| unreadable(&error))
         }
         _ => Ok(None),
     }

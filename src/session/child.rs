@@ -115,9 +115,13 @@ impl PanelFolder {
         state: SessionState,
         now: Timestamp,
     ) -> Result<Record, SessionError> {
-        if folder.status().state.is_active()
-            && let Some(error) = folder.close(state, None, now).into_iter().next()
-        {
+        let errors = if folder.status().state.is_active() {
+            folder.close(state, None, now)
+        } else {
+            // Whoever closed it may have died before its status was.
+            folder.write_status().err().into_iter().collect()
+        };
+        if let Some(error) = errors.into_iter().next() {
             return Err(error);
         }
         child.reach(Point::RoundClosed, Point::TurnClosed);

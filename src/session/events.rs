@@ -72,7 +72,7 @@ pub enum Event {
         /// What is to be done here, limits and rules included, so that another process can go on with it. It names no
         /// model: those are in the manifest.
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        plan: Option<serde_json::Value>,
+        plan: Option<Box<serde_json::Value>>,
     },
     /// A phase began.
     PhaseStarted {

@@ -133,7 +133,7 @@ impl PanelFolder {
             isolation: new.isolation,
             prompts: new.prompts,
             rules: new.rules,
-            plan: new.plan,
+            plan: new.plan.map(Box::new),
         };
         let records = vec![log.append(created, now)?];
         log.sync()?;

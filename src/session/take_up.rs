@@ -122,12 +122,16 @@ impl PanelFolder {
             Err(error) => return Err(error.into()),
         }
         let part = self.layout().response_part(slot);
-        if part.metadata().is_ok_and(|part| part.len() > 0) {
-            fs::ensure_dir(&self.layout().errors())?;
-            fs::publish(&part, &self.layout().partial(slot))?;
-        }
         let detail = "the process that ran this slot died before the answer was complete";
-        Ok(SlotEnd::without_answer(attempt, SlotError::new(Reason::OwnerDied, detail)))
+        let mut end = SlotEnd::without_answer(attempt, SlotError::new(Reason::OwnerDied, detail));
+        if part.metadata().is_ok_and(|part| part.len() > 0) {
+            let partial = self.layout().partial(slot);
+            fs::ensure_dir(&self.layout().errors())?;
+            fs::publish(&part, &partial)?;
+            let name = partial.strip_prefix(self.layout().root()).unwrap_or(&partial).display().to_string();
+            end.kept.insert(name, Sha256Hash::of(&files::read(&partial)?));
+        }
+        Ok(end)
     }
 
     /// Removes what was only half written when the owner died.
@@ -217,6 +221,12 @@ mod tests {
         fs::replace(&layout.root().join(".tmp-left"), b"x").unwrap();
         take_up(&mut session, false);
         assert_eq!(fs_err::read_to_string(layout.partial(first)).unwrap(), "half of");
+        let kept = session.panel().records().iter().find_map(|record| match &record.event {
+            Event::SlotEnded { end, .. } if end.state == SlotState::Lost => Some(end.kept.clone()),
+            _ => None,
+        });
+        let hash = Sha256Hash::of(b"half of");
+        assert_eq!(kept, Some(BTreeMap::from([(format!("errors/{first}.partial.md"), hash)])));
         assert!(!layout.response_part(first).exists() && !layout.root().join(".tmp-left").exists());
         let state = |slot| session.panel().status().models[&slot].state;
         assert_eq!([first, second, third].map(state), [SlotState::Pending, SlotState::Failed, SlotState::Pending]);

@@ -62,9 +62,10 @@ impl Opening<'_> {
         if self.turn.is_some() { "turn" } else { "round" }
     }
 
-    /// The number of lines and the last one's hash, as the record around it holds them.
+    /// The number of lines and the last one's hash, as the record around it last held them: what was stopped and resumed
+    /// is closed more than once.
     fn closed(&self) -> Option<(u64, Sha256Hash)> {
-        self.parent.record.records.iter().find_map(|record| match (&record.event, self.turn) {
+        self.parent.record.records.iter().rev().find_map(|record| match (&record.event, self.turn) {
             (Event::RoundClosed { round, events, head }, None) if *round == self.round => Some((*events, *head)),
             (Event::TurnClosed { turn, events, head }, Some(own)) if *turn == own => Some((*events, *head)),
             _ => None,

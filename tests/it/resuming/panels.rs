@@ -12,7 +12,7 @@ fn early_late_shaky() -> TestEnv {
     let step = |word: &str, file: &str| format!("{word} {}", env.path(file).display());
     let config = TeamToml::new()
         .agent("early", &[&step("note", "early.calls"), "answer early"])
-        .agent("late", &[&step("note", "late.calls"), &step("wait-for", "go"), "answer late"])
+        .agent("late", &[&step("note", "late.calls"), "write la", &step("wait-for", "go"), "write te\\n"])
         .agent("shaky", &[&step("note", "shaky.calls"), &step("need", "cured"), "answer well"]);
     env.write("team.toml", config.text());
     env
