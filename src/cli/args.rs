@@ -288,7 +288,10 @@ Exit codes:
   0  ready
   2  not ready: the last line says why")]
 pub struct DoctorArgs {
-    /// Also ask each member of the panel one short question (this may cost a little)
+    /// The models to check, separated by commas; may be repeated [default: the panel and its judges]
+    #[arg(short, long, value_name = "NAMES", value_delimiter = ',', value_parser = model_name)]
+    pub models: Vec<String>,
+    /// Also ask each of them one short question (this may cost a little)
     #[arg(long)]
     pub deep: bool,
 }

@@ -5,6 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::SlotState;
 
+/// The same words for a slot and for a judge of one.
+const AGAIN: &str =
+    "what the others wrote is kept; to have this one, `team run` again, or for a judge `team judge SESSION` again";
+
 /// Why a slot ended without a complete, usable answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -140,13 +144,15 @@ impl Reason {
             Self::PromptNotRead => "shorten the input, do not begin it with `/`, or use a model that reads it whole",
             Self::Timeout => "raise `--timeout` or `--deadline`, or leave them out to wait as long as it takes",
             Self::IdleTimeout => "raise `--idle-timeout`, or leave it out: a quiet model may be thinking",
-            Self::Cancelled => "run again to have its answer; what the others wrote is kept",
+            Self::Cancelled => AGAIN,
             Self::Budget => "raise the budget and run again; what the others wrote is kept",
-            Self::OwnerDied => "run again to have its answer; what the others wrote is kept",
+            Self::OwnerDied => AGAIN,
             Self::NonzeroExit => "read the log; run the program once by hand",
-            Self::SpawnFailed => "check that the program is installed and on PATH: `team doctor`",
-            Self::ApiError => "read the log; the provider's own message is in it",
-            Self::Auth => "set the key's variable or sign in with the program's own login: `team doctor`",
+            Self::SpawnFailed => "check that the program is installed and on PATH: `team doctor -m MODEL`",
+            Self::ApiError => "act on the message; where the provider said more, the log has it",
+            Self::Auth => {
+                "set the key's variable or sign in with the program's own login: `team doctor -m MODEL` names it"
+            }
             Self::UnknownModel => "check the model's name: `team models`",
             Self::RateLimited => "wait, or lower `--jobs` or the provider's `max_concurrent`",
             Self::QuotaExhausted => "wait for the reset or add credit; trying again now cannot help",
@@ -164,11 +170,24 @@ impl Reason {
             Self::IoError => "free disk space or repair the folder's permissions, then run again",
         }
     }
+
+    /// Whether the next step sends a person to the log.
+    #[must_use]
+    pub const fn points_to_the_log(self) -> bool {
+        matches!(self, Self::EmptyOutput | Self::NonzeroExit | Self::ApiError | Self::Unterminated)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_is_sent_to_the_log_is_known() {
+        for reason in [Reason::EmptyOutput, Reason::NonzeroExit, Reason::ApiError, Reason::Unterminated, Reason::Auth] {
+            assert_eq!(reason.points_to_the_log(), reason.next_step().contains("log"), "{reason:?}");
+        }
+    }
 
     #[test]
     fn names_in_files_are_those_of_as_str() {
