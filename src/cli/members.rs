@@ -70,7 +70,12 @@ pub(super) fn lack(model: &ResolvedModel, environment: &Environment) -> Option<S
         Target::Process { agent, command, .. } => {
             let program = command.first().map_or("", String::as_str);
             if locate(program, environment).is_none() {
-                return Some(format!("`{program}` is not installed, or not in PATH"));
+                let why = if program.contains('/') {
+                    "is no program that can be run"
+                } else {
+                    "is not installed, or not in PATH"
+                };
+                return Some(format!("`{program}` {why}"));
             }
             let lacks_claude = *agent == AgentKind::Claudish && !claudish_finds_claude(environment);
             lacks_claude.then(|| "`claude`, which `claudish` runs, is not installed, or not in PATH".to_owned())

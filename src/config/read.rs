@@ -256,9 +256,14 @@ zzz = 1
 
     #[test]
     fn a_wrong_type_and_a_wrong_value_name_key_and_line() {
-        insta::assert_snapshot!(problems("jobs = 0"), @"team.toml:1: `jobs`: invalid value: integer `0`, expected a nonzero usize |");
+        insta::assert_snapshot!(problems("jobs = 0"), @"team.toml:1: `jobs`: invalid value: integer `0`, expected a whole number from 1 on |");
         insta::assert_snapshot!(problems("\ntimeout = \"90\""), @"team.toml:2: `timeout`: `90` has no unit: write `90s` for seconds or `90m` for minutes |");
         insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\noutput = \"xml\""), @"team.toml:3: `models.a.output`: unknown variant `xml`, expected one of `text`, `claude-stream-json`, `codex-json`, `gemini-json`, `opencode-json` |");
+        insta::assert_snapshot!(problems("panel = \"a\""), @r#"team.toml:1: `panel`: string "a", expected a list, such as `["a", "b"]` |"#);
+        insta::assert_snapshot!(problems("panel = [1]"), @"team.toml:1: `panel[0]`: integer `1`, expected text in quotation marks |");
+        insta::assert_snapshot!(problems("retries = []"), @"team.toml:1: `retries`: a list, expected a whole number from 0 on |");
+        insta::assert_snapshot!(problems("models = 1"), @r#"team.toml:1: `models`: integer `1`, expected a table, such as `{ name = "value" }` |"#);
+        insta::assert_snapshot!(problems("[models]\na = 1"), @r#"team.toml:2: `models.a`: integer `1`, expected a table, such as `{ name = "value" }` |"#);
         insta::assert_snapshot!(problems("panel = [\n"), @"team.toml:1: unclosed array, expected `]` |");
     }
 
@@ -288,9 +293,9 @@ seed = 0
         team.toml:9: `models.a.price.input` is -1 | a number from 0 on
         team.toml:9: `models.a.price.output` is inf | a number from 0 on
         ");
-        insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\nseed = -1"), @"team.toml:3: `models.a.seed`: invalid value: integer `-1`, expected u64 |");
-        insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\ntemperature = \"hot\""), @r#"team.toml:3: `models.a.temperature`: invalid type: string "hot", expected f64 |"#);
-        insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\nmax_tokens = 1.5"), @"team.toml:3: `models.a.max_tokens`: invalid type: floating point `1.5`, expected u64 |");
+        insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\nseed = -1"), @"team.toml:3: `models.a.seed`: invalid value: integer `-1`, expected a whole number from 0 on |");
+        insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\ntemperature = \"hot\""), @r#"team.toml:3: `models.a.temperature`: string "hot", expected a number |"#);
+        insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\nmax_tokens = 1.5"), @"team.toml:3: `models.a.max_tokens`: number `1.5`, expected a whole number from 0 on |");
     }
 
     #[test]

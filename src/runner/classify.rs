@@ -399,7 +399,7 @@ mod tests {
         assert_eq!(outcome.reason, Some(Reason::EmptyOutput));
         assert_eq!(outcome.detail, "no text; 812 tokens were spent on reasoning");
         let lone_newline = AttemptFacts { bytes: 1, blank: true, ..good() };
-        assert_eq!(classify(&lone_newline, &checks(Ending::Program)).detail, "1 bytes, all blank");
+        assert_eq!(classify(&lone_newline, &checks(Ending::Program)).detail, "1 byte, all blank");
     }
 
     #[test]

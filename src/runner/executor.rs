@@ -16,7 +16,7 @@ use super::drive::{Driven, Halt, drive};
 use super::job::Checks;
 use super::limits::at_limit;
 use super::sink::{AttemptSink, Printed, shown};
-use crate::capture::{ErrorLog, Pattern, background_ceiling, said_error, telling_line};
+use crate::capture::{ErrorLog, Pattern, background_ceiling, logged_error, said_error, telling_line};
 use crate::config::{AgentKind, Target};
 use crate::fs;
 use crate::ids::SlotId;
@@ -140,6 +140,11 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
         if facts.error.is_none() && is_known && matches!(facts.exit, Exit::Code(code) if code != 0) {
             facts.error = said_error(&sink.log.kept().end());
         }
+    }
+    if let Some(error) = &facts.error
+        && let Some(logged) = logged_error(error, &sink.log.kept().end())
+    {
+        facts.error = Some(logged);
     }
     let checks = classify::Checks {
         ending: ending_of(&job.model.target),

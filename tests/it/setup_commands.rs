@@ -139,11 +139,9 @@ fn the_main_help_has_examples_and_exit_codes() {
 
     Exit codes:
       0    done: `run` has at least one answer, `judge` has a ranking
-      1    the bar was not met
       2    wrong usage or configuration, or another process owns the session
       3    no decision
       4    nothing usable: no slot completed (with `--strict`: any slot is missing)
-      5    waiting for a decision of a person
       6    an integrity check failed
       70   internal error
       128+n ended by signal n (130 also when cancelled from outside)

@@ -171,3 +171,18 @@ fn an_address_in_capitals_is_asked_and_a_broken_one_is_told_with_its_line() {
     let (code, _, said) = team(&env, &["config"]);
     assert!(code == Some(2) && !said.contains("hush"), "{said}");
 }
+
+#[test]
+fn a_model_that_opencode_does_not_know_is_told_as_such_though_only_its_log_says_it() {
+    let frame = r#"{"type":"error","timestamp":1,"sessionID":"s","error":{"name":"UnknownError","data":{"message":"Unexpected server error. Check server logs for details.","ref":"err_4"}}}"#;
+    let log = r#"timestamp=2026-11-30T12:37:18.756Z level=ERROR run=b0 message=failed error="ProviderModelNotFoundError: Model not found: nowhere/." cause="x""#;
+    let env = TestEnv::new();
+    let script = env.write("script", format!("print {frame}\nstderr {log}\nexit 1\n"));
+    let script = format!("@{}", script.display());
+    let config = TeamToml::new().agent_with("talker", &[&script], &[("output", "opencode-json".into())]);
+    env.write("team.toml", config.text());
+    let (code, _, said) = team(&env, &["run", "--retries", "0", "-m", "talker", "two words"]);
+    assert_eq!(code, Some(4), "{said}");
+    let error = &env.session().slot("01")["error"];
+    assert_eq!((&error["reason"], &error["detail"]), (&"unknown_model".into(), &"Model not found: nowhere/.".into()));
+}
