@@ -125,6 +125,12 @@ impl AnswerFile {
             fs::ensure_dir(dir)?;
         }
         fs::publish(&self.path, partial)?;
+        if self.broken {
+            // What was pushed is not what the disk took.
+            let mut hash = Sha256::new();
+            let bytes = io::copy(&mut fs_err::File::open(partial)?, &mut HashOnly(&mut hash))?;
+            return Ok(Some(AnswerFacts { bytes, sha256: Sha256Hash::finish(hash), blank: self.is_blank() }));
+        }
         Ok(Some(self.facts()))
     }
 
@@ -143,6 +149,20 @@ impl AnswerFile {
     fn note(&mut self, written: io::Result<()>) -> io::Result<()> {
         self.broken |= written.is_err();
         written
+    }
+}
+
+/// Hashes what is written to it.
+struct HashOnly<'a>(&'a mut Sha256);
+
+impl Write for HashOnly<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -287,6 +307,20 @@ mod tests {
         assert!(file.push(b"more").is_err());
         assert!(file.complete(&dir.path().join("answer"), &SharedSync::new(dir.path())).is_err());
         assert!(!dir.path().join("answer").exists());
+    }
+
+    #[test]
+    fn the_partial_text_that_a_full_disk_left_is_recorded_with_its_own_hash() {
+        let dir = tempfile::tempdir().unwrap();
+        let (part, partial) = (dir.path().join("part"), dir.path().join("partial"));
+        let mut file = AnswerFile::create(&part).unwrap();
+        file.push(b"kept").unwrap();
+        file.flush().unwrap();
+        file.file = fs_err::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        file.push(&vec![b'x'; BUFFER]).unwrap_err();
+        let facts = file.set_aside(&partial).unwrap().unwrap();
+        assert_eq!((facts.bytes, facts.sha256), (4, Sha256Hash::of(b"kept")));
+        assert_eq!(read(&partial), "kept");
     }
 
     #[test]

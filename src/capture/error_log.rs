@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::HeadTail;
 use crate::fs;
+use crate::ids::Sha256Hash;
 
 /// Bytes of standard error that reach the disk.
 const ON_DISK: u64 = 4 << 20;
@@ -85,14 +86,19 @@ impl ErrorLog {
     /// Writes the log of a failed slot to `log`: `diagnosis`, then what came on standard error.
     ///
     /// The caller has redacted `diagnosis`. An error of an earlier write is in the log too; the log is written
-    /// from memory then.
-    pub fn publish(mut self, log: &Path, diagnosis: &str) -> io::Result<()> {
+    /// from memory then. Gives the log's hash.
+    pub fn publish(mut self, log: &Path, diagnosis: &str) -> io::Result<Sha256Hash> {
         if let Some(dir) = log.parent() {
             fs::ensure_dir(dir)?;
         }
         let temp = self.part.with_extension("log");
         fs::remove_if_exists(&temp)?;
-        let written = self.write_log(&temp, diagnosis).and_then(|()| fs::publish(&temp, log));
+        let written = self.write_log(&temp, diagnosis).and_then(|()| {
+            // A few MiB at most, and only of a slot that failed.
+            let sha256 = Sha256Hash::of(&fs_err::read(&temp)?);
+            fs::publish(&temp, log)?;
+            Ok(sha256)
+        });
         if written.is_err() {
             fs::remove_if_exists(&temp).ok();
         }
@@ -197,7 +203,8 @@ mod tests {
         let mut log = log_in(dir.path(), Box::new(Unchanged));
         log.push(b"went wrong");
         log.end();
-        log.publish(&path, "FAILED auth: status 401\n").unwrap();
+        let sha256 = log.publish(&path, "FAILED auth: status 401\n").unwrap();
+        assert_eq!(sha256, Sha256Hash::of(&fs_err::read(&path).unwrap()), "what the record will say of it");
         let text = fs_err::read_to_string(&path).unwrap();
         assert_eq!(text, "FAILED auth: status 401\n\nstandard error, 10 bytes:\n\nwent wrong\n");
         assert_eq!(std::fs::read_dir(dir.path().join("errors")).unwrap().count(), 1);

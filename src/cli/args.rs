@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::config::{FileSettings, Limit, SelfVote};
+use crate::config::{FileSettings, Leaks, Limit, Passes, Recuse, Repair, SelfVote};
+use crate::ids::Sha256Hash;
 use crate::report::Format;
 
 const EXAMPLES: &str = "\
@@ -17,6 +18,7 @@ Examples:
   team run -m claude:opus,codex \"Why is the sky blue?\"        only the answers
   team judge latest                                           vote on a finished run
   team show latest --reveal                                   who wrote what
+  team verify latest                                          whether all is as it was recorded
 
 Exit codes:
   0    done: `run` has at least one answer, `judge` has a ranking
@@ -77,6 +79,8 @@ pub enum Command {
     List(ListArgs),
     /// Show a session's answers and verdict
     Show(ShowArgs),
+    /// Check that a session's folder still is what its record says
+    Verify(VerifyArgs),
     /// Stop a running session, or one slot of it
     Cancel(CancelArgs),
     /// Check whether everything is ready to ask the panel
@@ -118,11 +122,27 @@ pub struct RunArgs {
 #[command(after_help = "\
 Examples:
   team judge latest
-  team judge team-stats-20260209 --judges claude,codex --self-vote slot")]
+  team judge team-stats-20260209 --judges claude,codex --self-vote slot
+  team judge latest --passes 2
+  team judge latest --import other/judging/votes.json
+  team judge latest --import judge.txt --import-pattern '^(?<answer>\\d\\d): (?<verdict>\\w+)'
+
+Imported ballots are counted by the same code, and nobody is asked. Without a pattern a file is in the schema of
+`votes.json`. With one, each match is a vote (groups `answer`, `verdict`) or a judgement of two answers against each other
+(groups `a`, `b`, `winner`); `judge`, `confidence` and `summary` may be there as well. Answers are named by their number or
+by their model, winners also by `A`, `B` or `tie`.")]
 pub struct JudgeArgs {
     /// A session's folder, id, beginning of its id, or `latest`
     #[arg(default_value = "latest", value_name = "SESSION")]
     pub session: String,
+    /// Count ballots from elsewhere instead of asking anybody; may be repeated
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "judges", "self_vote", "recuse", "leaks", "passes", "no_repair", "prompts", "require_blind",
+    ])]
+    pub import: Vec<PathBuf>,
+    /// The regular expression whose every match in an imported file is one judgement
+    #[arg(long, value_name = "REGEX", requires = "import")]
+    pub import_pattern: Option<String>,
     /// How to judge.
     #[command(flatten)]
     pub judging: JudgingArgs,
@@ -212,6 +232,19 @@ pub struct JudgingArgs {
     /// Hide from a judge the answers of its own model, only that of its own seat, or include all
     #[arg(long, value_name = "RULE", value_enum)]
     pub self_vote: Option<SelfVote>,
+    /// Hide from a judge also the answers of its own model's vendor
+    #[arg(long, value_name = "RULE", value_enum)]
+    pub recuse: Option<Recuse>,
+    /// What to do about text by which an author names itself: mask it for the judges, only count it, or leave the
+    /// answer out of the vote [default: mask]
+    #[arg(long, value_name = "RULE", value_enum)]
+    pub leaks: Option<Leaks>,
+    /// Ask each judge once, or twice with the answers in reverse order, where a vote that flips is none [default: 1]
+    #[arg(long, value_name = "N")]
+    pub passes: Option<Passes>,
+    /// Do not ask a judge once more for the votes that its ballot lacks
+    #[arg(long)]
+    pub no_repair: bool,
     /// Take the prompts from this folder instead of the built-in ones
     #[arg(long, value_name = "DIR")]
     pub prompts: Option<PathBuf>,
@@ -266,6 +299,31 @@ pub struct ShowArgs {
     /// Say which model each slot is
     #[arg(long)]
     pub reveal: bool,
+}
+
+/// `team verify`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  team verify latest
+  team verify ./copied-session    a copy from elsewhere; nothing is written to it
+  team verify latest --head 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+
+It computes everything again: the chain of each record, the hash of each file, the ballots from the judges' replies, the
+count from the ballots, the text of the verdict. The folder agreeing with itself does not show who wrote it; a head that
+was noted elsewhere does, for all up to that head.
+
+Exit codes:
+  0  everything is as it was recorded
+  2  no such session, or one of a newer format
+  6  something is not: the last line says how much, and what comes first")]
+pub struct VerifyArgs {
+    /// Which one.
+    #[command(flatten)]
+    pub session: SessionArgs,
+    /// A hash that the record must hold: the head of an earlier check, or one that a `verdict.md` prints
+    #[arg(long, value_name = "HASH", value_parser = head)]
+    pub head: Option<Sha256Hash>,
 }
 
 /// `team cancel`.
@@ -355,6 +413,26 @@ impl ValueEnum for SelfVote {
     }
 }
 
+impl ValueEnum for Recuse {
+    fn value_variants<'a>() -> &'a [Self] {
+        Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.as_str()))
+    }
+}
+
+impl ValueEnum for Leaks {
+    fn value_variants<'a>() -> &'a [Self] {
+        Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.as_str()))
+    }
+}
+
 impl GlobalArgs {
     /// What these set, as the highest layer of the configuration.
     #[must_use]
@@ -390,7 +468,18 @@ impl JudgingArgs {
             settings.judges = Some(self.judges.clone());
         }
         settings.self_vote = self.self_vote.or(settings.self_vote);
+        settings.recuse = self.recuse.or(settings.recuse);
+        settings.leaks = self.leaks.or(settings.leaks);
+        settings.passes = self.passes.or(settings.passes);
+        if self.no_repair {
+            settings.repair = Some(Repair::Never);
+        }
     }
+}
+
+/// A hash is the same in capitals, which some programs print.
+fn head(text: &str) -> Result<Sha256Hash, String> {
+    text.trim().to_ascii_lowercase().parse().map_err(|_| "a SHA-256 is 64 hexadecimal digits".to_owned())
 }
 
 /// `-m "claude, codex"` is as good as `-m claude,codex`; an empty name is a slip.

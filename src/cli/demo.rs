@@ -36,7 +36,7 @@ pub(super) async fn demo(args: &DemoArgs, context: &Context) -> Result<ExitCode>
     let model = models.into_iter().next().ok_or_else(|| Error::internal("the local model stands for nothing"))?;
     let seats: Vec<ResolvedModel> = SEATS.iter().map(|seat| seat_of(&model, *seat)).collect();
     let prompts = Prompts::embedded().map_err(|error| Error::internal(error.to_string()))?;
-    let judge = JudgeRequest { judges: None, self_vote: SelfVote::Slot, prompts: Arc::new(prompts) };
+    let judge = JudgeRequest { judges: None, rules: SelfVote::Slot.into(), prompts: Arc::new(prompts) };
     judge.check(&seats)?;
     context.printer.note(format!(
         "demo: three seats of one small model (local@{LOCAL_MODEL}) answer a question and vote on each other's answers"

@@ -157,7 +157,15 @@ fn contents(inventory: &Inventory) -> String {
         "\n# The models that vote, where they are others than the panel.\n\
          # judges = [\"claude\", \"codex\"]\n\
          # Which answers a judge does not see: those of its own \"model\", its own \"slot\", or none (\"include\").\n\
-         # self_vote = \"model\"\n\n\
+         # self_vote = \"model\"\n\
+         # Also those of its model's vendor: \"vendor\".\n\
+         # recuse = \"none\"\n\
+         # An answer that names its author: \"mask\" the name for the judges, \"flag\" it, or \"fail\" the answer.\n\
+         # leaks = \"mask\"\n\
+         # 2 asks each judge again in reverse order; a vote that flips is none.\n\
+         # passes = 1\n\
+         # Whether a judge is asked once more for what its ballot lacks.\n\
+         # repair = true\n\n\
          # Where sessions are kept, from this file's folder.\n\
          # sessions_dir = \"ai-docs/sessions\"\n\n\
          # Limits; without them no slot is ended for being slow.\n\

@@ -1,14 +1,17 @@
 //! `team judge`.
 
+use std::path::PathBuf;
+
 use super::args::JudgeArgs;
 use super::context::Context;
-use super::panel::{conclude, judge_request, limits, prepare, warn_of_missing};
-use crate::config::ResolvedModel;
-use crate::engine;
+use super::panel::{conclude, judge_request, limits, prepare, prepare_without_models, warn_of_missing};
+use crate::config::{Config, ResolvedModel};
+use crate::engine::{self, ImportRequest};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::ids::SlotId;
+use crate::judging::ImportPattern;
 use crate::session::slot::SlotState;
-use crate::session::{Catalogue, Manifest, View};
+use crate::session::{Catalogue, Layout, Manifest, View};
 
 /// Lets judges vote on a finished run, in a new round.
 pub(super) async fn judge(args: &JudgeArgs, context: &Context) -> Result<ExitCode> {
@@ -17,6 +20,9 @@ pub(super) async fn judge(args: &JudgeArgs, context: &Context) -> Result<ExitCod
     args.limits.apply(&mut flags);
     let config = context.load(flags)?;
     let layout = Catalogue::new(&config.settings().sessions_dir).find(&args.session)?;
+    if !args.import.is_empty() {
+        return import(args, layout, &config, context).await;
+    }
     let request = judge_request(context, &config, &args.judging)?;
     let manifest = Manifest::read(&layout.manifest())?;
     let panel: Vec<ResolvedModel> = manifest
@@ -51,4 +57,37 @@ pub(super) async fn judge(args: &JudgeArgs, context: &Context) -> Result<ExitCod
     })
     .await?;
     Ok(judged.exit_code())
+}
+
+/// Counts ballots from elsewhere. Everything in them is checked before the session is touched.
+async fn import(args: &JudgeArgs, layout: Layout, config: &Config, context: &Context) -> Result<ExitCode> {
+    let pattern = args.import_pattern.as_deref().map(ImportPattern::new).transpose().map_err(|error| {
+        Error::usage(format!("`--import-pattern`: {error}")).hint("nothing was counted; correct the pattern")
+    })?;
+    let read = |path: &PathBuf| {
+        let bytes = fs_err::read(context.cwd.join(path)).map_err(|source| {
+            Error::usage(format!("`--import`: cannot read `{}`: {}", path.display(), reason(&source)))
+        })?;
+        Ok((path.display().to_string(), bytes))
+    };
+    let files = args.import.iter().map(read).collect::<Result<Vec<_>>>()?;
+    let request = ImportRequest { files, pattern };
+    let view = View::read(layout.clone())?;
+    // A session that goes on is refused further down, by its owner's name.
+    if !view.state().is_active() {
+        request.judges(&Manifest::read(&layout.manifest())?, &view.status)?;
+    }
+    let prepared = prepare_without_models(context, config)?;
+    let judged =
+        conclude(context, prepared, async |context| engine::import(layout, &request, context, &mut rand::rng()).await)
+            .await?;
+    Ok(judged.exit_code())
+}
+
+/// The system's words without the path, which the message has already.
+fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        kind => kind.to_string(),
+    }
 }

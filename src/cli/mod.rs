@@ -20,6 +20,7 @@ mod run;
 mod schema;
 mod sessions;
 mod show;
+mod verify;
 mod warnings;
 mod watch;
 

@@ -46,7 +46,7 @@ pub(super) fn judge_request(context: &Context, config: &Config, judging: &Judgin
     let prompts = Prompts::load(judging.prompts.as_deref()).map_err(|error| {
         Error::config(error.to_string()).hint("`--prompts DIR` holds copies of the files that it replaces")
     })?;
-    Ok(JudgeRequest { judges, self_vote: settings.self_vote, prompts: Arc::new(prompts) })
+    Ok(JudgeRequest { judges, rules: settings.vote, prompts: Arc::new(prompts) })
 }
 
 /// What makes text usable.
@@ -118,6 +118,16 @@ pub(super) async fn prepare(
         base.into_iter().chain([config.settings().sessions_dir.as_path()]).map(|path| context.cwd.join(path)).collect();
     let folders = Folders { current: &context.cwd, sessions: &sessions };
     let services = Services::new(models, Arc::new(context.environment.clone()), folders, probe, local)?;
+    Ok(Prepared { control, services })
+}
+
+/// The same where nobody is asked, so that nothing needs to be kept apart.
+pub(super) fn prepare_without_models(context: &Context, config: &Config) -> Result<Prepared> {
+    let control =
+        Control::listen(config.settings().deadline).map_err(|source| Error::io("cannot listen to signals", source))?;
+    let folders = Folders { current: &context.cwd, sessions: &[] };
+    let services =
+        Services::new(&[], Arc::new(context.environment.clone()), folders, probe(Preference::default(), None), None)?;
     Ok(Prepared { control, services })
 }
 

@@ -1,6 +1,7 @@
 //! `team show`: a session's verdict or its answers; with `--reveal`, who wrote what.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use fs_err as fs;
 use jiff::Timestamp;
@@ -9,11 +10,11 @@ use super::args::ShowArgs;
 use super::context::Context;
 use super::sessions::{find, slot_named};
 use crate::error::{ExitCode, Result};
-use crate::ids::SlotId;
+use crate::ids::{Sha256Hash, SlotId};
 use crate::report::{SessionReport, status_text};
 use crate::secrets::{Naming, Placeholder, reveal};
 use crate::session::slot::SlotState;
-use crate::session::{Event, Layout, Manifest, Session, SessionError, View};
+use crate::session::{Event, History, Layout, Manifest, Session, SessionError, View};
 
 /// Shows a session. Reading changes nothing; revealing is recorded.
 pub(super) fn show(args: &ShowArgs, context: &Context) -> Result<ExitCode> {
@@ -65,9 +66,9 @@ fn session_text(view: &View, names: Option<&Manifest>) -> Result<String> {
         }
         text.push('\n');
     }
-    match fs::read_to_string(view.layout.verdict_md()) {
-        Ok(verdict) => text.push_str(&verdict),
-        Err(_) => text.push_str(&status_text(view, Timestamp::now())),
+    match verdict_file(view, view.layout.verdict_md())? {
+        Some(verdict) => text.push_str(&String::from_utf8_lossy(&verdict)),
+        None => text.push_str(&status_text(view, Timestamp::now())),
     }
     for (slot, entry) in &view.status.models {
         if entry.state == SlotState::Completed {
@@ -75,6 +76,26 @@ fn session_text(view: &View, names: Option<&Manifest>) -> Result<String> {
         }
     }
     Ok(text)
+}
+
+/// One of the two files of the verdict, where there is one. Of a closed session it must be the one on record: a verdict
+/// that was put there later is not shown as if the panel had come to it.
+fn verdict_file(view: &View, path: PathBuf) -> Result<Option<Vec<u8>>> {
+    let found = fs::read(&path).ok();
+    // Of an open one the newest may have been written a moment before its event.
+    if view.meta.events.is_none() {
+        return Ok(found);
+    }
+    let records = History::read(&view.layout.events())?.records;
+    let recorded = records.iter().rev().find_map(|record| match &record.event {
+        Event::Verdict { verdict_json, .. } if path == view.layout.verdict_json() => Some(*verdict_json),
+        Event::Verdict { verdict_md, .. } => Some(*verdict_md),
+        _ => None,
+    });
+    match found.as_deref().map(Sha256Hash::of) == recorded {
+        true => Ok(found),
+        false => Err(SessionError::NotAsRecorded(path).into()),
+    }
 }
 
 /// One slot: its answer, or why there is none.
@@ -97,7 +118,7 @@ fn slot_text(view: &View, slot: SlotId) -> Result<String> {
 
 fn show_json(view: &View, names: Option<&Manifest>, context: &Context) -> Result<ExitCode> {
     let verdict: Option<serde_json::Value> =
-        fs::read(view.layout.verdict_json()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        verdict_file(view, view.layout.verdict_json())?.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     context.printer.json(&SessionReport::new(view, verdict, names))?;
     Ok(ExitCode::DONE)
 }

@@ -92,46 +92,61 @@ fn reader_has_left() -> bool {
     looked.is_ok() && fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL)
 }
 
-/// A session's record and that of its newest round of votes, told in the order in which they were written.
+/// A session's record, that of its newest round of votes and those of the turns in it, told in the order in which they
+/// were written.
 struct Following {
-    session: Follower,
-    round: Option<Follower>,
-    layout: Layout,
+    /// From the session inwards: the last one is what goes on.
+    folders: Vec<Folder>,
     id: String,
+}
+
+/// One of the folders that are followed.
+struct Folder {
+    record: Follower,
+    layout: Layout,
+    /// What it is called, from the session's own folder.
+    path: String,
 }
 
 impl Following {
     fn new(layout: Layout, id: String) -> Self {
-        Self { session: Follower::new(layout.clone(), id.clone()), round: None, layout, id }
+        let record = Follower::new(layout.clone(), id.clone());
+        Self { folders: vec![Folder { record, layout, path: ".".to_owned() }], id }
     }
 
     /// Tells what has come since the last look.
     fn look(&mut self, observer: &mut dyn Observer) -> Result<(), SessionError> {
-        self.session.look()?;
-        while let Some(record) = self.session.next_event()? {
-            // While a round goes on the session itself records nothing: what comes now comes after the round.
-            if self.round.is_some() {
-                self.tell_round(observer)?;
-                self.round = None;
-                observer.enter(".");
-            }
-            observer.event(&record, self.session.status());
-            if let Event::RoundOpened { round } = record.event {
-                observer.enter(&round.folder());
-                self.round = Some(Follower::new(self.layout.round(round), self.id.clone()));
-            }
+        self.tell(0, observer)?;
+        if let Some(innermost) = self.folders.last() {
+            observer.live(&innermost.record.live_status());
         }
-        self.tell_round(observer)?;
-        observer.live(&self.round.as_ref().unwrap_or(&self.session).live_status());
         Ok(())
     }
 
-    fn tell_round(&mut self, observer: &mut dyn Observer) -> Result<(), SessionError> {
-        let Some(round) = &mut self.round else { return Ok(()) };
-        round.look()?;
-        while let Some(record) = round.next_event()? {
-            observer.event(&record, round.status());
+    /// Tells what is new in the folder at `depth` and in those inside of it.
+    fn tell(&mut self, depth: usize, observer: &mut dyn Observer) -> Result<(), SessionError> {
+        let Some(folder) = self.folders.get_mut(depth) else { return Ok(()) };
+        folder.record.look()?;
+        while let Some(record) = self.folders[depth].record.next_event()? {
+            // While a folder inside goes on this one records nothing: what comes now comes after it.
+            if self.folders.len() > depth + 1 {
+                self.tell(depth + 1, observer)?;
+                self.folders.truncate(depth + 1);
+                observer.enter(&self.folders[depth].path);
+            }
+            let folder = &self.folders[depth];
+            observer.event(&record, folder.record.status());
+            let (layout, name) = match record.event {
+                Event::RoundOpened { round } => (folder.layout.round(round), round.folder()),
+                Event::TurnOpened { turn, .. } => {
+                    (folder.layout.turn(turn), format!("{}/{}", folder.path, turn.folder()))
+                }
+                _ => continue,
+            };
+            observer.enter(&name);
+            let record = Follower::new(layout.clone(), self.id.clone());
+            self.folders.push(Folder { record, layout, path: name });
         }
-        Ok(())
+        self.tell(depth + 1, observer)
     }
 }

@@ -3,6 +3,7 @@
 use toml::Table;
 
 use super::file::{FileSettings, ProviderEntry};
+use super::rules::{Leaks, Passes, Recuse, Repair};
 use super::{AgentKind, SelfVote, Wire};
 
 /// Below the current directory (DESIGN 3).
@@ -87,6 +88,10 @@ pub(super) fn settings() -> Table {
     let settings = FileSettings {
         sessions_dir: Some(SESSIONS_DIR.into()),
         self_vote: Some(SelfVote::Model),
+        recuse: Some(Recuse::None),
+        leaks: Some(Leaks::Mask),
+        passes: Some(Passes::One),
+        repair: Some(Repair::Once),
         retries: Some(RETRIES),
         providers: providers.collect(),
         ..FileSettings::default()

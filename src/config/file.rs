@@ -9,6 +9,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::rules::{Leaks, Passes, Recuse, Repair};
 use super::{Limit, OutputFormat, PromptVia, Wire};
 
 /// One layer of settings; what is `None` or absent is left to the layers below.
@@ -23,6 +24,14 @@ pub struct FileSettings {
     pub sessions_dir: Option<PathBuf>,
     /// Which answers are kept from their own author's eyes.
     pub self_vote: Option<SelfVote>,
+    /// Whose answers a judge does not see beside its own.
+    pub recuse: Option<Recuse>,
+    /// What happens to text by which an author names itself.
+    pub leaks: Option<Leaks>,
+    /// How often each judge is asked.
+    pub passes: Option<Passes>,
+    /// Whether a judge is asked once more for what its ballot lacks.
+    pub repair: Option<Repair>,
     /// How long a slot may take.
     pub timeout: Option<Limit>,
     /// How long a slot may be silent.
@@ -170,6 +179,10 @@ pub(super) const TOP_KEYS: &[&str] = &[
     "judges",
     "sessions_dir",
     "self_vote",
+    "recuse",
+    "leaks",
+    "passes",
+    "repair",
     "timeout",
     "idle_timeout",
     "deadline",

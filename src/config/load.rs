@@ -8,9 +8,10 @@ use std::time::Duration;
 use fs_err as fs;
 use toml::{Table, Value};
 
-use super::file::{FileSettings, ModelEntry, ProviderEntry, SelfVote};
+use super::file::{FileSettings, ModelEntry, ProviderEntry};
 use super::layer::{Layers, Origin};
 use super::problem::{ConfigError, Problem};
+use super::rules::{OwnAnswers, VoteRules};
 use super::{Environment, Wire, builtin, imported, places, read, variables_layer};
 use crate::error::Error;
 
@@ -38,8 +39,8 @@ pub struct Settings {
     pub judges: Vec<String>,
     /// Where sessions are kept, absolute.
     pub sessions_dir: PathBuf,
-    /// Which answers are kept from their own author's eyes.
-    pub self_vote: SelfVote,
+    /// The rules of a vote.
+    pub vote: VoteRules,
     /// How long a slot may take.
     pub timeout: Option<Duration>,
     /// How long a slot may be silent.
@@ -249,7 +250,15 @@ fn settle(cwd: &Path, layers: &Layers, merged: FileSettings) -> Result<Settings,
         panel: merged.panel.unwrap_or_default(),
         judges: merged.judges.unwrap_or_default(),
         sessions_dir: folder_of(cwd, layers, &["sessions_dir"]).join(sessions_dir),
-        self_vote: merged.self_vote.unwrap_or_default(),
+        vote: VoteRules {
+            own: OwnAnswers {
+                self_vote: merged.self_vote.unwrap_or_default(),
+                recuse: merged.recuse.unwrap_or_default(),
+            },
+            leaks: merged.leaks.unwrap_or_default(),
+            passes: merged.passes.unwrap_or_default(),
+            repair: merged.repair.unwrap_or_default(),
+        },
         timeout: merged.timeout.and_then(super::Limit::duration),
         idle_timeout: merged.idle_timeout.and_then(super::Limit::duration),
         deadline: merged.deadline.and_then(super::Limit::duration),

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::variables::variables_in;
 use super::{AgentKind, ResolvedModel, Target, Wire};
+use crate::secrets::families_in;
 
 /// Words to mask, longest first, to be matched as whole words and without regard to case.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,30 +18,33 @@ pub struct NamingWords {
     pub key: Vec<String>,
 }
 
-/// Families and who makes them.
-const VENDORS: &[(&str, &str)] = &[
-    ("claude", "Anthropic"),
-    ("opus", "Anthropic"),
-    ("sonnet", "Anthropic"),
-    ("haiku", "Anthropic"),
-    ("gpt", "OpenAI"),
-    ("chatgpt", "OpenAI"),
-    ("codex", "OpenAI"),
-    ("gemini", "Google"),
-    ("gemma", "Google"),
-    ("grok", "xAI"),
-    ("llama", "Meta"),
-    ("mistral", "Mistral"),
-    ("mixtral", "Mistral"),
-    ("codestral", "Mistral"),
-    ("deepseek", "DeepSeek"),
-    ("qwen", "Alibaba"),
-    ("glm", "Zhipu"),
-    ("kimi", "Moonshot"),
-    ("smollm", "HuggingFace"),
-];
-
 impl ResolvedModel {
+    /// Who makes this model, as far as its names tell; several for a model of one made from another's.
+    #[must_use]
+    pub fn vendors(&self) -> BTreeSet<&'static str> {
+        let mut names: Vec<&str> = Vec::new();
+        match &self.target {
+            Target::Process { agent, command, model, .. } => match agent {
+                AgentKind::Claude | AgentKind::Codex | AgentKind::Gemini => names.extend(agent.other_names()),
+                // These ask anybody's models.
+                AgentKind::Opencode | AgentKind::Llm | AgentKind::Claudish => names.extend(model.as_deref()),
+                AgentKind::Custom => {
+                    names.push(&self.name);
+                    // Of a path only the last part is about the program.
+                    names.extend(command.iter().map(|word| match Path::new(word).file_name() {
+                        Some(file) if word.starts_with(['/', '.', '~']) => file.to_str().unwrap_or_default(),
+                        _ => word.as_str(),
+                    }));
+                }
+            },
+            // A provider may serve its own models only (`openai`) or anybody's (`openrouter`); the table knows the first.
+            Target::Http { provider, model } => names.extend([provider.name.as_str(), model.as_str()]),
+            Target::Local { model } => names.push(model),
+            Target::Replay { .. } => names.push(&self.name),
+        }
+        names.into_iter().flat_map(|name| families_in(name).map(|(_, vendor)| vendor)).collect()
+    }
+
     /// The words which would name this model in an error text, a log or a next step.
     #[must_use]
     pub fn naming_words(&self) -> NamingWords {
@@ -146,15 +150,6 @@ impl Words {
         self.model.retain(|word| !program.contains(&word.to_ascii_lowercase()));
         NamingWords { model: sorted(self.model), program: sorted(self.program), key: sorted(self.key) }
     }
-}
-
-/// The families that `text` names by a word of its own: `ollama` is no `llama`.
-fn families_in(text: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let lower = text.to_ascii_lowercase();
-    VENDORS
-        .iter()
-        .copied()
-        .filter(move |(family, _)| lower.split(|c: char| !c.is_ascii_alphabetic()).any(|word| word == *family))
 }
 
 /// Words that stand in any text and give nobody away.

@@ -4,6 +4,7 @@ use toml::{Table, Value};
 
 use super::nearest::nearest;
 use super::problem::Problem;
+use super::rules::{Leaks, Passes, Recuse};
 use super::{Environment, Limit, SelfVote};
 
 /// The variables, each with its key in `team.toml`. Lists are separated by commas.
@@ -12,6 +13,10 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("TEAM_JUDGES", "judges"),
     ("TEAM_SESSIONS_DIR", "sessions_dir"),
     ("TEAM_SELF_VOTE", "self_vote"),
+    ("TEAM_RECUSE", "recuse"),
+    ("TEAM_LEAKS", "leaks"),
+    ("TEAM_PASSES", "passes"),
+    ("TEAM_REPAIR", "repair"),
     ("TEAM_TIMEOUT", "timeout"),
     ("TEAM_IDLE_TIMEOUT", "idle_timeout"),
     ("TEAM_DEADLINE", "deadline"),
@@ -53,6 +58,12 @@ fn parse(key: &str, text: &str) -> Result<Value, String> {
             Ok(split_names(text).map(|name| Value::String(name.to_owned())).collect::<Vec<_>>().into())
         }
         "self_vote" => text.parse::<SelfVote>().map(|rule| rule.as_str().into()),
+        "recuse" => text.parse::<Recuse>().map(|rule| rule.as_str().into()),
+        "leaks" => text.parse::<Leaks>().map(|rule| rule.as_str().into()),
+        "passes" => text.parse::<Passes>().map(|passes| i64::from(u32::from(passes)).into()),
+        "repair" => {
+            text.parse::<bool>().map(Value::Boolean).map_err(|_| format!("`{text}` is neither `true` nor `false`"))
+        }
         "timeout" | "idle_timeout" | "deadline" => {
             text.parse::<Limit>().map(|limit| limit.to_string().into()).map_err(|error| error.to_string())
         }

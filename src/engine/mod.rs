@@ -4,18 +4,26 @@
 //! [`judge()`]. Everything is validated before the session's folder exists; from then on whatever is complete is kept, and
 //! the session is closed on every path.
 
+mod ask;
+mod import;
 mod input;
 mod judge;
 mod local;
 mod outcome;
 mod publish;
 mod record;
+mod round;
+mod rules;
 mod run;
 mod services;
+mod shown;
+mod verify;
 
+pub use import::ImportRequest;
 pub use input::{Input, contained, read_input};
 pub use judge::JudgeRequest;
 pub use local::local_server;
 pub use outcome::{Decision, Outcome};
-pub use run::{Context, RunRequest, judge, run};
+pub use run::{Context, RunRequest, import, judge, run};
 pub use services::{Folders, Services};
+pub use verify::{Checked, Mismatch, RecordEnd, Verification, verify};

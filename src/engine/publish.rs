@@ -2,17 +2,18 @@
 
 use jiff::Timestamp;
 
-use super::judge::RoundEnd;
 use super::outcome::Decision;
 use super::record::{record, show_last};
+use super::round::RoundEnd;
 use super::services::Services;
 use crate::config::Target;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
+use crate::judging::Votes;
 use crate::runner::Observer;
 use crate::session::slot::SlotState;
-use crate::session::{Event, History, Manifest, Phase, Record, Session, SessionState, Status};
+use crate::session::{Event, History, Manifest, Phase, Record, Round, Session, SessionState, Status, Turn};
 use crate::verdict::{self, Context, FailedSeat, Names, Seat};
 
 /// A verdict on disk.
@@ -28,28 +29,27 @@ pub(super) fn publish(
     services: &Services,
     observer: &mut dyn Observer,
 ) -> Result<Published> {
-    let RoundEnd { round, mut folder, votes, votes_hash, mut notes } = end;
+    let RoundEnd { round, mut folder, votes, votes_hash, second_pass, notes } = end;
     folder.settle()?;
     let result = verdict::tally(&votes);
     let judges = folder.manifest().clone();
     let panel = session.panel().manifest().clone();
-    let names = Names { slots: names_of(&panel), judges: names_of(&judges) };
-    let records = History::read(&session.layout().events())?.records;
-    if was_revealed(&records) {
-        notes.push("the names were revealed to a person before this verdict; the record says when".to_owned());
-    }
-    notes.splice(0..0, panel_notes(session.panel().status(), &panel, &judges, folder.status()));
-    notes.extend(dropped_settings(&records, "slot"));
-    notes.extend(dropped_settings(&History::read(&folder.layout().events())?.records, "judge"));
-    let mut failed = failed_seats(session.panel().status(), Seat::Slot, "");
-    failed.extend(failed_seats(folder.status(), Seat::Judge, &format!("{}/", round.folder())));
-    let context = Context {
-        session: session.id().to_owned(),
+    let told = Told {
+        session: session.id(),
+        round,
+        panel: &panel,
+        slots: session.panel().status(),
+        slot_records: &History::read(&session.layout().events())?.records,
+        judges: &judges,
+        judged: folder.status(),
+        judge_records: &History::read(&folder.layout().events())?.records,
+        second_pass: second_pass.as_ref(),
+        source: BallotSource::of(&votes),
         head: folder.head(),
-        failed,
         isolation: services.isolation(),
-        notes,
     };
+    let names = told.names();
+    let context = told.context(notes);
     let json = verdict::to_json(&result).map_err(|e| Error::internal(e.to_string()))?;
     // What a judge wrote is quoted; a secret that it saw must not be.
     let text = services.open_scrub().text_for(None, &verdict::render(&result, &names, &context));
@@ -58,7 +58,8 @@ pub(super) fn publish(
     fs::replace(&folder.layout().verdict_md(), text.as_bytes())?;
     let verdict_json = Sha256Hash::of(&json);
     let verdict_md = Sha256Hash::of(text.as_bytes());
-    record(&mut folder, Event::Verdict { votes: Some(votes_hash), verdict_json, verdict_md }, observer)?;
+    let published = |votes| Event::Verdict { votes, verdict_json, verdict_md, rendering: Some(verdict::RENDERING) };
+    record(&mut folder, published(Some(votes_hash)), observer)?;
     let round_status = folder.status().clone();
     let last = session.close_round(round, folder, SessionState::Completed, Timestamp::now())?;
     observer.event(&last, &round_status);
@@ -69,13 +70,71 @@ pub(super) fn publish(
     fs::replace(&session.layout().verdict_md(), text.as_bytes())?;
     session.name_models();
     record(session.panel_mut(), Event::PhaseStarted { phase: Phase::Verdict }, observer)?;
-    record(session.panel_mut(), Event::Verdict { votes: None, verdict_json, verdict_md }, observer)?;
+    record(session.panel_mut(), published(None), observer)?;
     session.panel_mut().settle()?;
     let decision = match result.decision {
         verdict::Decision::Ranking => Decision::Ranking,
         verdict::Decision::NoDecision => Decision::NoDecision { why: verdict::summary(&result, &names) },
     };
     Ok(Published { decision, text })
+}
+
+/// Where the ballots of a round come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BallotSource {
+    /// The judges were asked.
+    Asked,
+    /// They were made elsewhere.
+    Imported,
+}
+
+impl BallotSource {
+    pub(super) const fn of(votes: &Votes) -> Self {
+        if votes.imported.is_some() { Self::Imported } else { Self::Asked }
+    }
+}
+
+/// What `verdict.md` tells besides the votes, as it lies in the folder: the two sides of a round, each as it stood when
+/// the verdict was published. The same for the one who publishes and for the one who checks.
+pub(super) struct Told<'a> {
+    pub(super) session: &'a str,
+    pub(super) round: Round,
+    pub(super) panel: &'a Manifest,
+    pub(super) slots: &'a Status,
+    pub(super) slot_records: &'a [Record],
+    pub(super) judges: &'a Manifest,
+    pub(super) judged: &'a Status,
+    pub(super) judge_records: &'a [Record],
+    pub(super) second_pass: Option<&'a Status>,
+    pub(super) source: BallotSource,
+    pub(super) head: Option<Sha256Hash>,
+    pub(super) isolation: String,
+}
+
+impl Told<'_> {
+    pub(super) fn names(&self) -> Names {
+        Names { slots: names_of(self.panel), judges: names_of(self.judges) }
+    }
+
+    /// `of_round` are the notes that the round itself made; they are in no file but the verdict.
+    pub(super) fn context(&self, of_round: Vec<String>) -> Context {
+        let asked = (self.source == BallotSource::Asked).then_some((self.judges, self.judged));
+        let mut notes = panel_notes(self.slots, self.panel, asked);
+        notes.extend(of_round);
+        if was_revealed(self.slot_records) {
+            notes.push("the names were revealed to a person before this verdict; the record says when".to_owned());
+        }
+        notes.extend(dropped_settings(self.slot_records, "slot"));
+        notes.extend(dropped_settings(self.judge_records, "judge"));
+        let mut failed = failed_seats(self.slots, Seat::Slot, "");
+        failed.extend(failed_seats(self.judged, Seat::Judge, &format!("{}/", self.round.folder())));
+        if let Some(second) = self.second_pass {
+            let folder = format!("{}/{}/", self.round.folder(), Turn::SecondPass.folder());
+            failed.extend(failed_seats(second, Seat::Judge, &folder));
+        }
+        let isolation = self.isolation.clone();
+        Context { session: self.session.to_owned(), head: self.head, failed, isolation, notes }
+    }
 }
 
 fn names_of(manifest: &Manifest) -> std::collections::BTreeMap<SlotId, String> {
@@ -122,9 +181,11 @@ fn was_revealed(records: &[Record]) -> bool {
 }
 
 /// What a reader must know about how the answers came about.
-fn panel_notes(slots: &Status, panel: &Manifest, judges: &Manifest, judged: &Status) -> Vec<String> {
+/// `asked` are the judges, unless their ballots are from elsewhere.
+fn panel_notes(slots: &Status, panel: &Manifest, asked: Option<(&Manifest, &Status)>) -> Vec<String> {
     let mut notes = Vec::new();
-    for (side, status, manifest) in [("slot", slots, panel), ("judge", judged, judges)] {
+    let judges = asked.map(|(manifest, status)| ("judge", status, manifest));
+    for (side, status, manifest) in [("slot", slots, panel)].into_iter().chain(judges) {
         for (id, entry) in &status.models {
             if entry.truncated {
                 notes.push(format!("{side} {id} was cut by its length limit, which its settings accept"));

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use rand::CryptoRng;
 
-use super::judge::{JudgeRequest, RoundContext, prompt_hashes, run_round};
+use super::import::{ImportRequest, import_round};
+use super::judge::JudgeRequest;
 use super::outcome::{Decision, Outcome};
 use super::publish::{Published, publish};
 use super::record::{record, show_last};
+use super::round::{RoundContext, prompt_hashes, run_round};
 use super::services::Services;
 use crate::config::ResolvedModel;
 use crate::error::{Error, ErrorKind, Result};
@@ -87,7 +89,7 @@ pub async fn run<R: CryptoRng>(request: RunRequest, context: Context<'_>, rng: &
     let mut problem = ran.err();
     if let (Some(judge), Decision::Answers { .. }, None, None) = (&request.judge, &decision, &problem, control.stop()) {
         let round = RoundContext { services, limits: request.limits, control, observer, rng };
-        match judge_session(&mut session, judge, round, &request.notes).await {
+        match judge_session(&mut session, &Ballots::Asked(judge), round, &request.notes).await {
             Ok(published) => {
                 decision = published.decision;
                 verdict = Some(published.text);
@@ -111,6 +113,33 @@ pub async fn judge<R: CryptoRng>(
     context: Context<'_>,
     rng: &mut R,
 ) -> Result<Outcome> {
+    let ballots = Ballots::Asked(request);
+    judge_again(layout, &ballots, limits, context, rng).await
+}
+
+/// Counts ballots from elsewhere, in a new round of a session that was run before. Nobody is asked.
+pub async fn import<R: CryptoRng>(
+    layout: Layout,
+    request: &ImportRequest,
+    context: Context<'_>,
+    rng: &mut R,
+) -> Result<Outcome> {
+    judge_again(layout, &Ballots::Imported(request), Limits::default(), context, rng).await
+}
+
+/// Where the ballots of a round come from.
+enum Ballots<'a> {
+    Asked(&'a JudgeRequest),
+    Imported(&'a ImportRequest),
+}
+
+async fn judge_again<R: CryptoRng>(
+    layout: Layout,
+    ballots: &Ballots<'_>,
+    limits: Limits,
+    context: Context<'_>,
+    rng: &mut R,
+) -> Result<Outcome> {
     let Context { services, control, observer, announce } = context;
     let mut session = Session::open(layout)?;
     if let Some((slot, _)) = session.panel().status().models.iter().find(|(_, entry)| !entry.state.is_terminal()) {
@@ -129,7 +158,7 @@ pub async fn judge<R: CryptoRng>(
     observer.enter(".");
     show_last(session.panel(), observer);
     let round = RoundContext { services, limits, control, observer, rng };
-    let (decision, verdict, problem) = match judge_session(&mut session, request, round, &[]).await {
+    let (decision, verdict, problem) = match judge_session(&mut session, ballots, round, &[]).await {
         Ok(published) => (published.decision, Some(published.text), None),
         Err(error) if error.kind() == ErrorKind::NoDecision => {
             (Decision::NoDecision { why: error.to_string() }, None, None)
@@ -167,13 +196,16 @@ async fn run_slots(
 
 async fn judge_session<R: CryptoRng>(
     session: &mut Session,
-    request: &JudgeRequest,
+    ballots: &Ballots<'_>,
     context: RoundContext<'_, R>,
     notes: &[String],
 ) -> Result<Published> {
     let RoundContext { services, limits, control, observer, rng } = context;
     let round = RoundContext { services, limits, control: &mut *control, observer: &mut *observer, rng };
-    let mut end = run_round(session, request, round).await?;
+    let mut end = match ballots {
+        Ballots::Asked(request) => run_round(session, request, round).await?,
+        Ballots::Imported(request) => import_round(session, request, round)?,
+    };
     session.finish_phase(Phase::Judge);
     end.notes.extend_from_slice(notes);
     if let Some(stop) = control.stop() {
@@ -189,7 +221,8 @@ async fn judge_session<R: CryptoRng>(
     Ok(published)
 }
 
-const fn stopped_state(stop: StopAll) -> SessionState {
+/// How what was stopped is closed.
+pub(super) const fn stopped_state(stop: StopAll) -> SessionState {
     match stop {
         StopAll::Signal(_) | StopAll::Request => SessionState::Cancelled,
         StopAll::Deadline => SessionState::Failed,

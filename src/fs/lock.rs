@@ -9,6 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fs_err as fs;
+use fs_err::os::unix::fs::OpenOptionsExt;
 use rustix::fs::{FlockOperation, flock};
 
 /// Whether somebody owns a session now.
@@ -52,7 +53,9 @@ impl OwnerLock {
 
     /// Looks whether the lock is held, without waiting and without creating anything.
     pub fn probe(path: &Path) -> io::Result<LockState> {
-        let mut file = match fs::File::open(path) {
+        // A pipe in its place, in a folder from elsewhere, must not hold up who looks.
+        let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+        let mut file = match fs::OpenOptions::new().read(true).custom_flags(flags).open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(LockState::Free),
             Err(error) => return Err(error),

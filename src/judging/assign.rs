@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rand::CryptoRng;
 use rand::seq::SliceRandom;
 
-use crate::config::SelfVote;
+use crate::config::{OwnAnswers, Recuse, SelfVote};
 use crate::error::Error;
 use crate::ids::SlotId;
 
@@ -29,6 +29,21 @@ impl Assignment {
         self.shown.iter().find(|(id, _)| *id == answer).map(|(_, alias)| alias)
     }
 
+    /// The same answers in reverse order, under names and with a code of their own.
+    #[must_use]
+    pub fn reversed<R: CryptoRng + ?Sized>(&self, rng: &mut R) -> Self {
+        let mut shown: Vec<(SlotId, Alias)> = Vec::with_capacity(self.shown.len());
+        for (answer, old) in self.shown.iter().rev() {
+            let alias = std::iter::repeat_with(|| Alias::draw(rng)).find(|alias| {
+                alias != old
+                    && self.answer_of(alias.as_str()).is_none()
+                    && shown.iter().all(|(_, other)| other != alias)
+            });
+            shown.extend(alias.map(|alias| (*answer, alias)));
+        }
+        Self { judge: self.judge, shown, nonce: Nonce::draw(rng) }
+    }
+
     /// The answer that is called `alias` in this judge's prompt.
     #[must_use]
     pub fn answer_of(&self, alias: &str) -> Option<SlotId> {
@@ -49,21 +64,28 @@ pub enum AssignError {
         completed: usize,
     },
     /// Answers whose every judge is their own author. Which ones is not shown: it would tell who wrote them.
-    #[error(
-        "{} of {of} answers would have no judge, because no judge votes on its own answers (`--self-vote {self_vote}`)",
-        answers.len()
-    )]
+    #[error("{} of {of} answers would have no judge, because no judge votes on {}", answers.len(), unseen(*rule))]
     Uncovered {
         /// The answers.
         answers: Vec<SlotId>,
         /// How many answers there are.
         of: usize,
         /// The rule in force.
-        self_vote: SelfVote,
+        rule: OwnAnswers,
     },
     /// Two answers or two judges share an id.
     #[error("id {0} is used twice")]
     Repeated(SlotId),
+}
+
+/// What no judge sees under `rule`.
+fn unseen(rule: OwnAnswers) -> String {
+    let own = format!("its own answers (`--self-vote {}`)", rule.self_vote);
+    match (rule.recuse, rule.self_vote) {
+        (Recuse::None, _) => own,
+        (Recuse::Vendor, SelfVote::Include) => "answers of its own vendor (`--recuse vendor`)".to_owned(),
+        (Recuse::Vendor, _) => format!("{own} nor on those of its own vendor (`--recuse vendor`)"),
+    }
 }
 
 impl From<AssignError> for Error {
@@ -73,13 +95,17 @@ impl From<AssignError> for Error {
             AssignError::NoJudges => Self::usage(message).hint("name judges with `--judges`"),
             AssignError::TooFewAnswers { .. } => Self::new(crate::error::ErrorKind::NoDecision, message)
                 .hint("`team status` says why the other slots have no answer"),
-            AssignError::Uncovered { self_vote, .. } => {
-                let error = Self::usage(message).hint("name judges of another model with `--judges`");
-                match self_vote {
-                    SelfVote::Model => {
+            AssignError::Uncovered { rule, .. } => {
+                let error = match rule.recuse {
+                    Recuse::None => Self::usage(message).hint("name judges of another model with `--judges`"),
+                    Recuse::Vendor => Self::usage(message)
+                        .hint("name judges of another vendor with `--judges`, or leave `--recuse vendor` out"),
+                };
+                match rule.self_vote {
+                    SelfVote::Model if rule.recuse == Recuse::None => {
                         error.hint("or use `--self-vote slot`, so that seats of one model judge each other")
                     }
-                    SelfVote::Slot | SelfVote::Include => error,
+                    _ => error,
                 }
             }
             AssignError::Repeated(_) => Self::internal(message),
@@ -98,9 +124,10 @@ impl From<AssignError> for Error {
 pub fn assign<R: CryptoRng + ?Sized>(
     answers: &[Answer],
     judges: &[Judge],
-    self_vote: SelfVote,
+    rule: impl Into<OwnAnswers>,
     rng: &mut R,
 ) -> Result<Vec<Assignment>, AssignError> {
+    let rule = rule.into();
     if answers.len() < 2 {
         return Err(AssignError::TooFewAnswers { completed: answers.len() });
     }
@@ -110,7 +137,7 @@ pub fn assign<R: CryptoRng + ?Sized>(
     judges.sort_by_key(|judge| judge.id);
     repeated(answers.iter().map(|answer| answer.id))?;
     repeated(judges.iter().map(|judge| judge.id))?;
-    check_panel(&answers, &judges, self_vote)?;
+    check_panel(&answers, &judges, rule)?;
 
     let mut rows: Vec<usize> = (0..judges.len()).collect();
     rows.shuffle(rng);
@@ -119,12 +146,14 @@ pub fn assign<R: CryptoRng + ?Sized>(
         .zip(rows)
         .map(|(judge, row)| {
             let start = match judge.seat {
-                Some(seat) if self_vote != SelfVote::Include => answers.partition_point(|answer| answer.id <= seat),
+                Some(seat) if rule.self_vote != SelfVote::Include => {
+                    answers.partition_point(|answer| answer.id <= seat)
+                }
                 // Own answers are in the row too; a random row keeps them from standing in one place for all.
                 _ => row,
             };
             let ring = (0..answers.len()).map(|step| (start + step) % answers.len());
-            ring.filter(|&answer| may_vote(self_vote, judge, &answers[answer])).collect()
+            ring.filter(|&answer| may_vote(rule, judge, &answers[answer])).collect()
         })
         .collect();
     order::balance(&mut orders, answers.len());

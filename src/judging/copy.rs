@@ -1,7 +1,14 @@
-//! The copy of a text that judges see: cut to size, nothing hidden, nothing that looks like the prompt's own marks.
+//! The copy of a text that judges see: cut to size, nothing hidden, nothing that looks like the prompt's own marks, and
+//! no name that its author gives itself.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::config::Leaks;
 use crate::ids::SlotId;
 
+use super::fences::Fences;
+use super::leaks::{Found, LeakScan, MASK};
 use super::push_visible;
 
 /// The most bytes of one answer that a judge is shown.
@@ -21,50 +28,130 @@ pub struct AnswerCopy {
     pub left_out: u64,
     /// Lines that looked like a mark of the prompt or a ballot.
     pub neutralised: u32,
+    /// What it says about its author.
+    pub leaks: LeakCount,
+}
+
+/// How often the shown part of an answer names its author.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LeakCount {
+    /// Names masked in the copy.
+    pub masked: u32,
+    /// Names that judges read: those in code blocks, whose text stays as it is, and all with `--leaks flag`.
+    pub shown: u32,
+    /// Names of models or vendors that are not said to be the author's; they stay.
+    pub mentions: u32,
+}
+
+impl LeakCount {
+    /// Whether the author names itself.
+    #[must_use]
+    pub const fn any(self) -> bool {
+        self.masked > 0 || self.shown > 0
+    }
+
+    /// Whether there is nothing to tell.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What copies are made by.
+#[derive(Debug, Clone, Copy)]
+pub struct CopyRules<'a> {
+    /// Finds text by which an author names itself.
+    pub scan: &'a LeakScan,
+    /// What happens to it. With [`Leaks::Fail`] it is masked as well: the caller leaves the answer out.
+    pub leaks: Leaks,
 }
 
 impl AnswerCopy {
     /// Prepares the copy of `answer`: at most 64 KiB, invalid UTF-8 replaced.
     #[must_use]
-    pub fn new(id: SlotId, answer: &[u8]) -> Self {
-        let mut keep = ANSWER_LIMIT;
+    pub fn new(id: SlotId, answer: &[u8], rules: CopyRules<'_>) -> Self {
+        Self::within(ANSWER_LIMIT, id, answer, rules)
+    }
+
+    fn within(limit: usize, id: SlotId, answer: &[u8], rules: CopyRules<'_>) -> Self {
+        let mut keep = limit;
         loop {
-            let copy = Self::keeping(id, answer, keep);
+            let copy = Self::keeping(id, answer, keep, rules);
             // Making characters visible lengthens a text up to some four times. Shrinking in proportion and a little
             // more gets below the limit in a few rounds; ordinary text needs one.
-            if copy.text.len() <= ANSWER_LIMIT {
+            if copy.text.len() <= limit || keep == 0 {
                 return copy;
             }
-            keep = keep * ANSWER_LIMIT / copy.text.len() * 63 / 64;
+            keep = keep * limit / copy.text.len() * 63 / 64;
         }
     }
 
-    fn keeping(id: SlotId, answer: &[u8], keep: usize) -> Self {
-        let mut copy = Self { id, text: String::new(), left_out: 0, neutralised: 0 };
+    fn keeping(id: SlotId, answer: &[u8], keep: usize, rules: CopyRules<'_>) -> Self {
+        let mut copy = Self { id, text: String::new(), left_out: 0, neutralised: 0, leaks: LeakCount::default() };
         if answer.len() <= keep {
             copy.text.reserve(answer.len() + 1);
-            copy.push(answer);
+            copy.push(answer, Fences::default(), rules);
         } else {
             // The mark needs room of its own.
             let half = keep.saturating_sub(100) / 2;
             let head = &answer[..boundary_before(answer, half)];
-            let tail = &answer[boundary_before(answer, answer.len() - half)..];
+            let (unseen, tail) = answer.split_at(boundary_before(answer, answer.len() - half));
             copy.left_out = (answer.len() - head.len() - tail.len()) as u64;
             copy.text.reserve(keep);
-            copy.push(head);
+            copy.push(head, Fences::default(), rules);
             copy.text.push_str(&format!("[... {} bytes are left out here ...]\n", copy.left_out));
-            copy.push(tail);
+            let mut fences = Fences::default();
+            // The line that is cut belongs to the tail.
+            let whole_lines = unseen.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+            fences.read(&String::from_utf8_lossy(&unseen[..whole_lines]));
+            copy.push(tail, fences, rules);
         }
         copy
     }
 
-    fn push(&mut self, bytes: &[u8]) {
+    fn push(&mut self, bytes: &[u8], fences: Fences, rules: CopyRules<'_>) {
         // The lossy reading is several times slower than the check, which nearly every answer passes.
-        self.neutralised += match std::str::from_utf8(bytes) {
-            Ok(text) => push_contained(&mut self.text, text),
-            Err(_) => push_contained(&mut self.text, &String::from_utf8_lossy(bytes)),
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.push_text(text, fences, rules),
+            Err(_) => self.push_text(&String::from_utf8_lossy(bytes), fences, rules),
+        }
+    }
+
+    fn push_text(&mut self, text: &str, fences: Fences, rules: CopyRules<'_>) {
+        let Found { leaks, mentions } = rules.scan.scan(text, fences);
+        self.leaks.mentions += mentions;
+        let mut masked = String::new();
+        let mut from = 0;
+        for leak in leaks {
+            if leak.fenced || rules.leaks == Leaks::Flag {
+                self.leaks.shown += 1;
+                continue;
+            }
+            self.leaks.masked += 1;
+            masked.push_str(&text[from..leak.range.start]);
+            masked.push_str(MASK);
+            from = leak.range.end;
+        }
+        self.neutralised += if from == 0 {
+            push_contained(&mut self.text, text)
+        } else {
+            masked.push_str(&text[from..]);
+            push_contained(&mut self.text, &masked)
         };
     }
+}
+
+/// A judge's own reply as it is shown to it again, in at most `limit` bytes; nothing where that leaves no room for a
+/// mark and some words.
+pub(super) fn contained_reply(judge: SlotId, reply: &[u8], limit: usize) -> String {
+    const LEAST: usize = 400;
+    if limit < LEAST && reply.len() + 1 > limit {
+        return String::new();
+    }
+    // Whatever it says of itself is no news to it.
+    let scan = LeakScan::none();
+    AnswerCopy::within(limit, judge, reply, CopyRules { scan: &scan, leaks: Leaks::Flag }).text
 }
 
 /// The start of the character that byte `at` is in, for text that is UTF-8; at most three bytes back for other text.
@@ -155,7 +242,31 @@ mod tests {
     }
 
     fn copied(text: &str) -> AnswerCopy {
-        AnswerCopy::new(id(), text.as_bytes())
+        copied_bytes(text.as_bytes(), Leaks::Mask)
+    }
+
+    fn copied_bytes(bytes: &[u8], leaks: Leaks) -> AnswerCopy {
+        AnswerCopy::new(id(), bytes, CopyRules { scan: &LeakScan::new([""; 0]), leaks })
+    }
+
+    #[test]
+    fn an_author_that_names_itself_is_masked_outside_of_code_and_counted() {
+        let text = "I am Claude.\n```\nI am Claude.\n```\nGemini is another.\n";
+        let copy = copied(text);
+        assert_eq!(copy.text, "I am [model].\n```\nI am Claude.\n```\nGemini is another.\n");
+        assert_eq!(copy.leaks, LeakCount { masked: 1, shown: 1, mentions: 1 });
+        let flagged = copied_bytes(text.as_bytes(), Leaks::Flag);
+        assert_eq!((flagged.text.as_str(), flagged.leaks), (text, LeakCount { masked: 0, shown: 2, mentions: 1 }));
+    }
+
+    #[test]
+    fn the_tail_of_a_cut_answer_knows_whether_it_is_in_a_code_block() {
+        let long = "x\n".repeat(ANSWER_LIMIT);
+        for (middle, masked) in [("", 1), ("```\n", 0), ("```\n\n```\n", 1)] {
+            let copy = copied(&format!("{long}{middle}{long}I am Claude.\n"));
+            assert_eq!((copy.leaks.masked, copy.leaks.shown), (masked, 1 - masked), "{middle:?}");
+            assert!(copy.left_out > 0);
+        }
     }
 
     #[test]
@@ -230,9 +341,9 @@ mod tests {
 
     #[test]
     fn invalid_utf8_is_replaced() {
-        let copy = AnswerCopy::new(id(), b"a\xff\xfeb");
+        let copy = copied_bytes(b"a\xff\xfeb", Leaks::Mask);
         assert_eq!(copy.text, "a\u{fffd}\u{fffd}b\n");
-        let copy = AnswerCopy::new(id(), &vec![0x80; 200_000]);
+        let copy = copied_bytes(&vec![0x80; 200_000], Leaks::Mask);
         assert!(copy.text.len() <= ANSWER_LIMIT);
     }
 }

@@ -1,6 +1,6 @@
 //! How many judges each answer has.
 
-use crate::config::SelfVote;
+use crate::config::OwnAnswers;
 use crate::ids::SlotId;
 
 use super::{Answer, AssignError, Assignment, Judge, may_vote};
@@ -14,9 +14,9 @@ pub struct Coverage {
 impl Coverage {
     /// What the rule about own answers allows, before anything is asked.
     #[must_use]
-    pub fn allowed(answers: &[Answer], judges: &[Judge], self_vote: SelfVote) -> Self {
+    pub fn allowed(answers: &[Answer], judges: &[Judge], rule: OwnAnswers) -> Self {
         Self::count(answers.iter().map(|answer| {
-            let count = judges.iter().filter(|judge| may_vote(self_vote, judge, answer)).count();
+            let count = judges.iter().filter(|judge| may_vote(rule, judge, answer)).count();
             (answer.id, count)
         }))
     }
@@ -99,15 +99,16 @@ fn list(ids: &[SlotId]) -> String {
 ///
 /// # Errors
 /// [`AssignError::Uncovered`] when an answer would have no judge, [`AssignError::NoJudges`] without any judge.
-pub fn check_panel(panel: &[Answer], judges: &[Judge], self_vote: SelfVote) -> Result<Coverage, AssignError> {
+pub fn check_panel(panel: &[Answer], judges: &[Judge], rule: impl Into<OwnAnswers>) -> Result<Coverage, AssignError> {
+    let rule = rule.into();
     if judges.is_empty() {
         return Err(AssignError::NoJudges);
     }
-    let coverage = Coverage::allowed(panel, judges, self_vote);
+    let coverage = Coverage::allowed(panel, judges, rule);
     let uncovered = coverage.with(0);
     if uncovered.is_empty() {
         Ok(coverage)
     } else {
-        Err(AssignError::Uncovered { answers: uncovered, of: panel.len(), self_vote })
+        Err(AssignError::Uncovered { answers: uncovered, of: panel.len(), rule })
     }
 }

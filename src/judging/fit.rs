@@ -107,6 +107,7 @@ impl JudgePrompts<'_> {
     }
 }
 
-fn available(context_tokens: u64) -> u64 {
+/// The bytes that a prompt may have.
+pub(super) fn available(context_tokens: u64) -> u64 {
     context_tokens.saturating_mul(BYTES_PER_TOKEN) / 4 * 3
 }

@@ -1,7 +1,12 @@
 //! Who takes part in a round: answers, judges, and the rule about own answers.
 
-use crate::config::{ModelIdentity, SelfVote};
+use std::collections::BTreeSet;
+
+use crate::config::{ModelIdentity, OwnAnswers, Recuse, SelfVote};
 use crate::ids::SlotId;
+
+/// Who makes a model, as far as its names tell.
+pub type Vendors = BTreeSet<&'static str>;
 
 /// A completed answer, and what wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,6 +15,8 @@ pub struct Answer {
     pub id: SlotId,
     /// What counts as the same model.
     pub identity: ModelIdentity,
+    /// Who makes it.
+    pub vendors: Vendors,
 }
 
 /// A judge of a round.
@@ -19,19 +26,27 @@ pub struct Judge {
     pub id: SlotId,
     /// What counts as the same model.
     pub identity: ModelIdentity,
+    /// Who makes it.
+    pub vendors: Vendors,
     /// The slot of the panel that it stands for; `None` for a judge from outside (`--judges`).
     pub seat: Option<SlotId>,
     /// Its declared context; `None` is unlimited.
     pub context_tokens: Option<u64>,
 }
 
-/// Whether `judge` may vote on `answer` under the rule about own answers.
+/// Whether `judge` may vote on `answer` under the rule about own answers and those of kin.
 #[must_use]
-pub fn may_vote(rule: SelfVote, judge: &Judge, answer: &Answer) -> bool {
-    match rule {
-        SelfVote::Include => true,
-        SelfVote::Slot => judge.seat != Some(answer.id),
+pub fn may_vote(rule: OwnAnswers, judge: &Judge, answer: &Answer) -> bool {
+    let is_own = match rule.self_vote {
+        SelfVote::Include => false,
+        SelfVote::Slot => judge.seat == Some(answer.id),
         // The seat's own answer stays hidden even if the two identities were written differently.
-        SelfVote::Model => judge.identity != answer.identity && judge.seat != Some(answer.id),
-    }
+        SelfVote::Model => judge.identity == answer.identity || judge.seat == Some(answer.id),
+    };
+    let is_kin = match rule.recuse {
+        Recuse::None => false,
+        // Its own model is of its own vendor, also where nobody knows which.
+        Recuse::Vendor => judge.identity == answer.identity || !judge.vendors.is_disjoint(&answer.vendors),
+    };
+    !is_own && !is_kin
 }

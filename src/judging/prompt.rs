@@ -9,8 +9,9 @@ use crate::error::Error;
 use crate::ids::SlotId;
 use crate::prompts::{PromptName, Prompts, PromptsError};
 
-use super::copy::push_contained;
-use super::{AnswerCopy, Assignment};
+use super::copy::{ANSWER_LIMIT, contained_reply, push_contained};
+use super::fit::available;
+use super::{AnswerCopy, Assignment, CopyRules};
 
 /// Bytes per write: several answers go into one, which brings the cost near that of joining them first.
 const BUFFER: usize = 1024 * 1024;
@@ -31,9 +32,11 @@ pub enum PromptError {
     /// A template is not usable.
     #[error(transparent)]
     Template(#[from] PromptsError),
-    /// `judge.md` does not hold a place exactly once.
-    #[error("prompt `judge.md` must hold `{{{{ {place} }}}}` exactly once, not {count} times")]
+    /// A template does not hold a place exactly once.
+    #[error("prompt `{file}` must hold `{{{{ {place} }}}}` exactly once, not {count} times")]
     Place {
+        /// The template's file name.
+        file: &'static str,
         /// The name of the place.
         place: &'static str,
         /// How often it is there.
@@ -85,22 +88,38 @@ pub struct JudgePrompts<'a> {
 /// The template around task and answers, filled in for one judge.
 struct Frame {
     text: String,
-    /// Where the task and the answers go, in the order of the text.
-    places: [(usize, Place, usize); 2],
+    /// Where the task, the answers and a reply go, in the order of the text.
+    places: Vec<(usize, Place, usize)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Task,
     Answers,
+    Reply,
+}
+
+impl Place {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Task => "task",
+            Self::Answers => "answers",
+            Self::Reply => "reply",
+        }
+    }
 }
 
 impl<'a> JudgePrompts<'a> {
     /// Prepares the task and the copies of `answers`, once for all judges.
-    pub fn new<'b>(prompts: &'a Prompts, task: &[u8], answers: impl IntoIterator<Item = (SlotId, &'b [u8])>) -> Self {
+    pub fn new<'b>(
+        prompts: &'a Prompts,
+        task: &[u8],
+        answers: impl IntoIterator<Item = (SlotId, &'b [u8])>,
+        rules: CopyRules<'_>,
+    ) -> Self {
         let mut contained = String::new();
         push_contained(&mut contained, &String::from_utf8_lossy(task));
-        let copies = answers.into_iter().map(|(id, answer)| (id, AnswerCopy::new(id, answer))).collect();
+        let copies = answers.into_iter().map(|(id, answer)| (id, AnswerCopy::new(id, answer, rules))).collect();
         Self { prompts, task: contained, copies }
     }
 
@@ -114,20 +133,60 @@ impl<'a> JudgePrompts<'a> {
     /// # Errors
     /// A template is not usable, an answer was not given, or `out` refuses the text.
     pub fn write(&self, assignment: &Assignment, form: BallotForm, out: &mut impl Write) -> Result<(), PromptError> {
+        self.buffered(assignment, form, None, out)
+    }
+
+    /// Writes the prompt that asks `assignment`'s judge once more, for the answers that its `reply` has no vote on and
+    /// which alone `assignment` shows. `context_tokens` is the judge's declared context: the reply is cut to what it
+    /// leaves room for.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub fn write_repair(
+        &self,
+        assignment: &Assignment,
+        form: BallotForm,
+        reply: &[u8],
+        context_tokens: Option<u64>,
+        out: &mut impl Write,
+    ) -> Result<(), PromptError> {
+        let mut room = ANSWER_LIMIT;
+        if let Some(tokens) = context_tokens {
+            let mut count = Count(0);
+            self.stream(assignment, form, Some(""), &mut count)?;
+            room = room.min(usize::try_from(available(tokens).saturating_sub(count.0)).unwrap_or(usize::MAX));
+        }
+        self.buffered(assignment, form, Some(&contained_reply(assignment.judge, reply, room)), out)
+    }
+
+    fn buffered(
+        &self,
+        assignment: &Assignment,
+        form: BallotForm,
+        reply: Option<&str>,
+        out: &mut impl Write,
+    ) -> Result<(), PromptError> {
         let mut buffered = BufWriter::with_capacity(BUFFER, out);
-        self.stream(assignment, form, &mut buffered)?;
+        self.stream(assignment, form, reply, &mut buffered)?;
         buffered.flush().map_err(|source| PromptError::Write { judge: assignment.judge, source })
     }
 
-    fn stream(&self, assignment: &Assignment, form: BallotForm, out: &mut impl Write) -> Result<(), PromptError> {
-        let frame = self.frame(assignment, form)?;
+    fn stream(
+        &self,
+        assignment: &Assignment,
+        form: BallotForm,
+        reply: Option<&str>,
+        out: &mut impl Write,
+    ) -> Result<(), PromptError> {
+        let frame = self.frame(assignment, form, reply.is_some())?;
         let shown = self.shown(assignment)?;
         let failed = |source| PromptError::Write { judge: assignment.judge, source };
         let mut from = 0;
         for (start, place, end) in frame.places {
             out.write_all(&frame.text.as_bytes()[from..start]).map_err(failed)?;
             match place {
-                Place::Task => self.write_task(assignment, out),
+                Place::Task => write_fenced(assignment, &self.task, out),
+                Place::Reply => write_fenced(assignment, reply.unwrap_or_default(), out),
                 Place::Answers => write_answers(assignment, &shown, out),
             }
             .map_err(failed)?;
@@ -142,7 +201,7 @@ impl<'a> JudgePrompts<'a> {
     /// As [`Self::write`].
     pub fn size(&self, assignment: &Assignment, form: BallotForm) -> Result<u64, PromptError> {
         let mut count = Count(0);
-        self.stream(assignment, form, &mut count)?;
+        self.stream(assignment, form, None, &mut count)?;
         Ok(count.0)
     }
 
@@ -159,7 +218,7 @@ impl<'a> JudgePrompts<'a> {
         assignment.shown.iter().map(|(id, _)| self.copies.get(id).ok_or(PromptError::NoCopy(*id))).collect()
     }
 
-    fn frame(&self, assignment: &Assignment, form: BallotForm) -> Result<Frame, PromptError> {
+    fn frame(&self, assignment: &Assignment, form: BallotForm, again: bool) -> Result<Frame, PromptError> {
         let count = assignment.shown.len();
         let nonce = assignment.nonce.as_str();
         let aliases: Vec<String> = assignment.shown.iter().map(|(_, alias)| alias.to_string()).collect();
@@ -168,38 +227,46 @@ impl<'a> JudgePrompts<'a> {
             BallotForm::Json => PromptName::BallotJson,
         };
         let ballot_format = self.prompts.render(ballot, context! { count => count, aliases => aliases.clone() })?;
-        // Task and answers never pass through the template engine: marks that nobody can guess hold their places.
-        let mark = |place: &str| format!("\u{1}{nonce} {place}\u{1}");
-        let (task, answers) = (mark("task"), mark("answers"));
+        // Task, answers and replies never pass through the template engine: marks that nobody can guess hold their places.
+        let mark = |place: Place| format!("\u{1}{nonce} {}\u{1}", place.name());
+        let (name, wanted) = if again {
+            (PromptName::Repair, &[Place::Task, Place::Answers, Place::Reply][..])
+        } else {
+            (PromptName::Judge, &[Place::Task, Place::Answers][..])
+        };
         let mut text = self.prompts.render(
-            PromptName::Judge,
+            name,
             context! {
                 count => count, nonce => nonce, aliases => aliases, ballot_format => ballot_format.trim_end(),
-                task => task.as_str(), answers => answers.as_str(),
+                task => mark(Place::Task), answers => mark(Place::Answers), reply => mark(Place::Reply),
             },
         )?;
         // The template engine drops the last line feed.
         if !text.ends_with('\n') {
             text.push('\n');
         }
-        let find = |mark: &str, name: &'static str, place: Place| {
-            let found: Vec<usize> = text.match_indices(mark).map(|(start, _)| start).collect();
+        let mut places = Vec::new();
+        for place in wanted {
+            let mark = mark(*place);
+            let found: Vec<usize> = text.match_indices(&mark).map(|(start, _)| start).collect();
             match found[..] {
-                [start] => Ok((start, place, start + mark.len())),
-                _ => Err(PromptError::Place { place: name, count: found.len() }),
+                [start] => places.push((start, *place, start + mark.len())),
+                _ => {
+                    let (file, place) = (name.file_name(), place.name());
+                    return Err(PromptError::Place { file, place, count: found.len() });
+                }
             }
-        };
-        let mut places = [find(&task, "task", Place::Task)?, find(&answers, "answers", Place::Answers)?];
+        }
         places.sort_by_key(|(start, ..)| *start);
         Ok(Frame { text, places })
     }
+}
 
-    fn write_task(&self, assignment: &Assignment, out: &mut impl Write) -> io::Result<()> {
-        let nonce = assignment.nonce.as_str();
-        writeln!(out, "BEGIN {nonce}")?;
-        out.write_all(self.task.as_bytes())?;
-        write!(out, "END {nonce}")
-    }
+fn write_fenced(assignment: &Assignment, text: &str, out: &mut impl Write) -> io::Result<()> {
+    let nonce = assignment.nonce.as_str();
+    writeln!(out, "BEGIN {nonce}")?;
+    out.write_all(text.as_bytes())?;
+    write!(out, "END {nonce}")
 }
 
 fn write_answers(assignment: &Assignment, copies: &[&AnswerCopy], out: &mut impl Write) -> io::Result<()> {

@@ -21,7 +21,8 @@ pub(crate) fn push_visible(out: &mut String, c: char) {
     }
 }
 
-fn hidden(c: char) -> bool {
+/// Whether `c` is seen by nobody, or acts on what is seen.
+pub(super) fn hidden(c: char) -> bool {
     matches!(c,
         '\u{80}'..='\u{9f}' // C1, with one-character escape introducers
         | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'

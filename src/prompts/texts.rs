@@ -12,6 +12,8 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 pub enum PromptName {
     /// What a judge receives; holds the task, the answers and one of the two ballot texts.
     Judge,
+    /// What a judge receives whose ballot lacks something; holds the task, these answers, its reply and a ballot text.
+    Repair,
     /// How to vote in fenced blocks.
     BallotFormat,
     /// How to vote in JSON, for judges that are held to a schema.
@@ -20,13 +22,14 @@ pub enum PromptName {
 
 impl PromptName {
     /// Every template.
-    pub const ALL: [Self; 3] = [Self::Judge, Self::BallotFormat, Self::BallotJson];
+    pub const ALL: [Self; 4] = [Self::Judge, Self::Repair, Self::BallotFormat, Self::BallotJson];
 
     /// The file that holds it, here and in a folder of the user's own.
     #[must_use]
     pub const fn file_name(self) -> &'static str {
         match self {
             Self::Judge => "judge.md",
+            Self::Repair => "repair.md",
             Self::BallotFormat => "ballot-format.md",
             Self::BallotJson => "ballot-json.md",
         }
@@ -35,6 +38,7 @@ impl PromptName {
     const fn embedded(self) -> &'static str {
         match self {
             Self::Judge => include_str!("../../prompts/judge.md"),
+            Self::Repair => include_str!("../../prompts/repair.md"),
             Self::BallotFormat => include_str!("../../prompts/ballot-format.md"),
             Self::BallotJson => include_str!("../../prompts/ballot-json.md"),
         }

@@ -9,7 +9,7 @@ use super::picture::{at_work_and_waiting, members};
 use crate::ids::SlotId;
 use crate::runner::Observer;
 use crate::session::slot::{Activity, SlotState};
-use crate::session::{Event, Phase, Record, SlotEnd, Status};
+use crate::session::{Event, Phase, Record, SlotEnd, Status, Turn};
 
 /// How long it may be quiet before a heartbeat.
 const HEARTBEAT: Duration = Duration::from_secs(60);
@@ -114,6 +114,13 @@ pub(super) fn change(record: &Record, status: &Status, starts: Starts, ink: Ink)
         Event::SlotRetry { slot, why } => Some(format!("{who}{slot} {}", ink.paint(&first_line(why), Look::Warn))),
         Event::SlotEnded { slot, end } => Some(format!("{who}{slot} {}", ending(end, seconds_of(status, *slot), ink))),
         Event::StopRequested { cause, slots } if slots.is_empty() => Some(format!("stopping ({cause})")),
+        Event::TurnOpened { turn: Turn::SecondPass, .. } => {
+            Some("second pass: the judges see the same answers in reverse order".to_owned())
+        }
+        Event::TurnOpened { turn: Turn::Repair, judges } => {
+            let judges: Vec<String> = judges.iter().map(ToString::to_string).collect();
+            Some(format!("asking once more for what ballots lack: judge {}", judges.join(", ")))
+        }
         _ => None,
     }
 }

@@ -112,10 +112,11 @@ impl Control {
         self.requests.as_ref().map(requests::take).unwrap_or_default()
     }
 
-    /// Whether a request for a slot of `round` (the session's own panel where `None`) is about the panel in `layout`.
+    /// Whether a request for a slot of `round` (the session's own panel where `None`) is about the panel in `layout`; a
+    /// judge's further turns are turns of that round.
     pub(crate) fn is_about(&self, round: Option<Round>, layout: &Layout) -> bool {
         self.requests.as_ref().is_some_and(|session| match round {
-            Some(round) => session.round(round).root() == layout.root(),
+            Some(round) => layout.root().starts_with(session.round(round).root()),
             None => session.root() == layout.root(),
         })
     }

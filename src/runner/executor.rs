@@ -3,6 +3,7 @@
 //! It alone knows the state of its slot while that runs; the dispatcher only hears the end. Whatever happens, exactly one
 //! [`Report::Ended`] is sent.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::io;
 use std::path::Path;
@@ -19,7 +20,7 @@ use super::sink::{AttemptSink, Printed, shown};
 use crate::capture::{ErrorLog, Pattern, background_ceiling, logged_error, said_error, telling_line};
 use crate::config::{AgentKind, Target};
 use crate::fs;
-use crate::ids::SlotId;
+use crate::ids::{Sha256Hash, SlotId};
 use crate::secrets::Scrub;
 use crate::session::slot::{Reason, SlotState};
 use crate::session::{Layout, SlotEnd, SlotError};
@@ -154,6 +155,7 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
     };
     let mut outcome = classify(&facts, &checks);
     let mut complete = None;
+    let mut kept = BTreeMap::new();
     if outcome.state == SlotState::Completed {
         match sink.answer.complete(&layout.response(slot), &answers) {
             Ok(facts) => complete = Some(facts),
@@ -170,8 +172,12 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
             Ok(()) => outcome.detail.push_str(" (what there was of the answer was removed to make room)"),
             Err(error) => tracing::warn!("the partial text of slot {slot} could not be removed: {error}"),
         }
-    } else if let Err(error) = sink.answer.set_aside(&layout.partial(slot)) {
-        tracing::warn!("the partial text of slot {slot} could not be kept: {error}");
+    } else {
+        let partial = layout.partial(slot);
+        match sink.answer.set_aside(&partial) {
+            Ok(facts) => kept.extend(facts.map(|facts| (relative(&partial, layout.root()), facts.sha256))),
+            Err(error) => tracing::warn!("the partial text of slot {slot} could not be kept: {error}"),
+        }
     }
     if (outcome.reason == Some(Reason::NonzeroExit) || outcome.reason == Some(Reason::Auth) && facts.error.is_none())
         && let Some(words) = telling_line(&sink.log.kept().end())
@@ -185,6 +191,7 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
             sink.log,
             &layout,
             &shared.scrub,
+            &mut kept,
         )),
         None => {
             // What a slot that answered said on the side is of no use to anybody.
@@ -205,6 +212,7 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
         lingered: driven.stopped.is_some_and(|stopped| stopped.cause == classify::StopCause::Lingering),
         usage: driven.end.usage,
         dropped_settings: driven.end.dropped_settings,
+        kept,
         error,
     }
 }
@@ -218,8 +226,8 @@ struct Failure<'a> {
 }
 
 impl Failure<'_> {
-    /// Writes the log and puts what a person needs into the record.
-    fn tell(self, log: ErrorLog, layout: &Layout, scrub: &Scrub) -> SlotError {
+    /// Writes the log, notes its hash in `kept`, and puts what a person needs into the record.
+    fn tell(self, log: ErrorLog, layout: &Layout, scrub: &Scrub, kept: &mut BTreeMap<String, Sha256Hash>) -> SlotError {
         let Self { slot, reason, .. } = self;
         let detail = shown(scrub, slot, self.detail);
         let stderr_snippet = log.kept().snippet(SNIPPET);
@@ -227,7 +235,11 @@ impl Failure<'_> {
         let diagnosis = format!("{}: {detail}\n{}", reason.as_str(), reason.next_step());
         let log_path = layout.error_log(slot);
         let error_log_path = match log.publish(&log_path, &diagnosis) {
-            Ok(()) => Some(relative(&log_path, layout.root())),
+            Ok(sha256) => {
+                let path = relative(&log_path, layout.root());
+                kept.insert(path.clone(), sha256);
+                Some(path)
+            }
             Err(error) => {
                 tracing::warn!("the log of slot {slot} could not be written: {error}");
                 None

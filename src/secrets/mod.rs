@@ -4,6 +4,7 @@
 //! with what would name a slot as `[02.model]`, `[02.program]`, `[02.key]` ([`Mask`]). [`Scrub`] is both in one.
 //! Everything here is pure: no file is read or written, no variable looked up; values and names are arguments.
 
+mod families;
 mod forms;
 mod lines;
 mod mask;
@@ -14,6 +15,7 @@ mod scrub;
 mod shapes;
 mod stream;
 
+pub use families::{FAMILIES, Family, families_in};
 pub use lines::ScrubLines;
 pub use mask::{Mask, SlotNames};
 pub use names::{key_words, model_words};

@@ -1,29 +1,11 @@
 //! The words that would tell which model, vendor or provider a text is about.
 //!
 //! A name such as `openrouter@anthropic/claude-opus-4.5` says more than itself: its parts, its family's vendor and its
-//! family's other names say as much. This is a list of what is public about the families; a name that is not in it
-//! still gives its own parts.
+//! family's other names say as much. What is public about the families is in [`super::FAMILIES`].
 
 use std::collections::BTreeSet;
 
-/// Families of models: any of the words on the left in a name makes all of both sides telling.
-const FAMILIES: &[(&[&str], &[&str])] = &[
-    (&["claude", "anthropic", "opus", "sonnet", "haiku", "claudish"], &["Claude Code"]),
-    (&["gpt", "openai", "chatgpt", "codex"], &["o1", "o3", "o4", "o4-mini", "o3-mini"]),
-    (&["gemini", "google", "gemma"], &["deepmind", "bard"]),
-    (&["grok", "xai"], &["x.ai"]),
-    (&["llama", "codellama"], &["Meta AI", "meta-llama"]),
-    (&["qwen", "qwq", "alibaba"], &["tongyi"]),
-    (&["deepseek"], &[]),
-    (&["mistral", "mixtral", "codestral", "devstral", "magistral", "ministral"], &["mistralai"]),
-    (&["kimi", "moonshot"], &["moonshotai"]),
-    (&["glm", "zhipu"], &["z.ai", "zai"]),
-    (&["smollm", "smollm2", "smollm3"], &["hugging face", "huggingface"]),
-    (&["minimax"], &[]),
-    (&["phi"], &[]),
-    (&["nemotron", "nvidia"], &[]),
-    (&["command-r", "cohere"], &[]),
-];
+use super::FAMILIES;
 
 /// Parts of model ids that are ordinary words: masked alone they would only make a text unreadable.
 const ORDINARY: &[&str] = &[
@@ -109,9 +91,10 @@ pub fn model_words<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Vec<Str
         }
     }
     let lower: BTreeSet<String> = words.iter().map(|word| word.to_lowercase()).collect();
-    for (telling, further) in FAMILIES {
-        if telling.iter().chain(*further).any(|word| lower.contains(&word.to_lowercase())) {
-            words.extend(telling.iter().chain(*further).map(|word| (*word).to_owned()));
+    for family in FAMILIES {
+        let all = || family.words.iter().chain(family.also);
+        if all().any(|word| lower.contains(&word.to_lowercase())) {
+            words.extend(all().map(|word| (*word).to_owned()));
         }
     }
     words.into_iter().collect()

@@ -6,8 +6,9 @@ use fs_err as fs;
 
 use super::SessionError;
 use super::events::History;
-use super::layout::{Layout, Round};
+use super::layout::{Layout, Round, Turn};
 use super::meta::{Meta, SessionState};
+use super::slot::SlotState;
 use super::status::Status;
 use crate::fs::{LockState, OwnerLock};
 
@@ -47,7 +48,25 @@ impl View {
         };
         let status = stand(&layout)?;
         let round = layout.rounds().pop();
-        let round = round.and_then(|round| Some((round, stand(&layout.round(round)).ok()?)));
+        let round = round.and_then(|round| {
+            let folder = layout.round(round);
+            let mut status = stand(&folder).ok()?;
+            // A judge that is asked in a further turn is what it is there; one that did not complete its second pass is
+            // what it ended as in that one. A repair turn that brings nothing leaves it as it was.
+            let second = folder.turn(Turn::SecondPass);
+            for (turn, weighs) in
+                [(folder.turn(Turn::Repair), false), (second.clone(), true), (second.turn(Turn::Repair), false)]
+            {
+                let Ok(inside) = stand(&turn) else { continue };
+                let active = inside.state.is_active();
+                let told = inside
+                    .models
+                    .into_iter()
+                    .filter(|(_, slot)| active || weighs && slot.state != SlotState::Completed);
+                status.models.extend(told);
+            }
+            Some((round, status))
+        });
         Ok(Self { layout, meta, status, round, owner })
     }
 
@@ -109,6 +128,21 @@ impl Catalogue {
         }
     }
 
+    /// The same, and also a folder, by its path or its whole name, that was a session and has lost the file that says so:
+    /// for those that tell what is wrong with it.
+    pub fn find_any(&self, reference: &str) -> Result<Layout, SessionError> {
+        self.find(reference).or_else(|error| {
+            let damaged = [PathBuf::from(reference), self.base.join(reference)].into_iter().find_map(|path| {
+                let layout = Layout::new(fs::canonicalize(path).ok()?);
+                (layout.events().is_file() || layout.manifest().is_file()).then_some(layout)
+            });
+            match error {
+                SessionError::NotFound { .. } => damaged.ok_or(error),
+                _ => Err(error),
+            }
+        })
+    }
+
     fn folders(&self) -> Result<Vec<Layout>, SessionError> {
         let entries = match fs::read_dir(&self.base) {
             Ok(entries) => entries,
@@ -165,6 +199,19 @@ mod tests {
         assert!(matches!(catalogue.find("nope"), Err(SessionError::NotFound { .. })));
         let ids: Vec<String> = catalogue.list().unwrap().into_iter().map(|(_, meta)| meta.session_id).collect();
         assert_eq!(ids, [old, new]);
+    }
+
+    #[test]
+    fn a_session_without_its_meta_is_found_only_to_be_checked() {
+        let dir = tempfile::tempdir().unwrap();
+        let id = make(dir.path(), "x", 1);
+        let catalogue = Catalogue::new(dir.path());
+        let path = dir.path().join(&id);
+        fs::remove_file(path.join("session-meta.json")).unwrap();
+        assert!(catalogue.find(&id).is_err());
+        assert_eq!(catalogue.find_any(&id).unwrap().name(), id);
+        assert_eq!(catalogue.find_any(path.to_str().unwrap()).unwrap().name(), id);
+        assert!(catalogue.find_any("nope").is_err());
     }
 
     #[test]

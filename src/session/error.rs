@@ -54,6 +54,9 @@ pub enum SessionError {
     /// An answer is not the one that was recorded.
     #[error("`{}` is not the answer that was recorded", .0.display())]
     Changed(PathBuf),
+    /// A file is not as the record says.
+    #[error("`{}` is not as it was recorded", .0.display())]
+    NotAsRecorded(PathBuf),
     /// The folder already holds a session.
     #[error("`{}` already holds a session", .0.display())]
     Exists(PathBuf),
@@ -103,14 +106,20 @@ impl From<SessionError> for Error {
                 ErrorKind::Integrity,
                 Some("a file of the session is gone or damaged: put it back from a copy, or run again"),
             ),
-            SessionError::Chain { .. } => {
-                (ErrorKind::Integrity, Some("the record was changed after it was written; do not rely on it"))
-            }
+            SessionError::Chain { .. } => (
+                ErrorKind::Integrity,
+                Some(
+                    "the record was changed after it was written: do not rely on it; `team verify` says what else differs",
+                ),
+            ),
             SessionError::Owned { .. } => (ErrorKind::Owned, Some("wait for it, or stop it with `team cancel`")),
             SessionError::Changed(_) => (
                 ErrorKind::Integrity,
                 Some("it was changed after its slot completed: do not rely on it; restore it, or run again"),
             ),
+            SessionError::NotAsRecorded(_) => {
+                (ErrorKind::Integrity, Some("do not rely on it; `team verify` says what else differs"))
+            }
             SessionError::Exists(_) => (ErrorKind::Usage, Some("name another folder; nothing was changed")),
             SessionError::NotFound { .. } => (ErrorKind::NotFound, Some("`team list` shows the sessions there are")),
             SessionError::Ambiguous { .. } => (ErrorKind::Usage, Some("write more of the name")),

@@ -11,10 +11,11 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::layout::Round;
+use super::SessionError;
+use super::chain::Chain;
+use super::layout::{Round, Turn};
 use super::meta::{Phase, SessionKind, SessionState};
 use super::slot::{Reason, SlotState, Usage};
-use super::{SessionError, read};
 use crate::fs::AppendLog;
 use crate::ids::{DateTime, FormatVersion, Sha256Hash, SlotId};
 
@@ -51,6 +52,9 @@ pub enum Event {
         /// The hash of `input.md`; absent in a round.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         input: Option<Sha256Hash>,
+        /// The hash of `task.md`, where there is one.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        task: Option<Sha256Hash>,
         /// The hash of `manifest.json`, whose nonce hides it.
         manifest: Sha256Hash,
         /// In a round: its number and the head of the session's record when it was opened.
@@ -61,6 +65,9 @@ pub enum Event {
         /// The hash of each template that was used.
         #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
         prompts: BTreeMap<String, Sha256Hash>,
+        /// In a round: the rules in force, by name, as far as the votes alone do not tell them.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+        rules: BTreeMap<String, String>,
     },
     /// A phase began.
     PhaseStarted {
@@ -110,12 +117,38 @@ pub enum Event {
         /// The hash of its last line.
         head: Sha256Hash,
     },
+    /// Judges of this round are asked once more, in a folder of its own inside of this one.
+    TurnOpened {
+        /// Which turn.
+        turn: Turn,
+        /// The judges that are asked.
+        judges: Vec<SlotId>,
+    },
+    /// Such a turn ended.
+    TurnClosed {
+        /// Which turn.
+        turn: Turn,
+        /// How many lines its record has.
+        events: u64,
+        /// The hash of its last line.
+        head: Sha256Hash,
+    },
     /// The prompt of a judge was written.
     PromptWritten {
         /// The judge.
         judge: SlotId,
         /// The hash of the file.
         sha256: Sha256Hash,
+    },
+    /// Ballots from elsewhere were taken into this round.
+    Imported {
+        /// The copy of their file in the round's folder.
+        file: String,
+        /// Its hash.
+        sha256: Sha256Hash,
+        /// The pattern that it was read by; without one it is in the schema of `votes.json`.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        pattern: Option<String>,
     },
     /// A judge's answer was read for votes.
     Ballot {
@@ -137,6 +170,9 @@ pub enum Event {
         verdict_json: Sha256Hash,
         /// The hash of `verdict.md`.
         verdict_md: Sha256Hash,
+        /// The number of the wording that `verdict.md` was written in.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        rendering: Option<u32>,
     },
     /// A person looked at the names.
     Revealed,
@@ -149,6 +185,10 @@ pub enum Event {
     Closed {
         /// How.
         state: SessionState,
+        /// Of a session: the digest of `session-meta.json` as this close leaves it, without the seal
+        /// ([`Meta::digest_of`](super::Meta::digest_of)).
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        meta: Option<Sha256Hash>,
     },
 }
 
@@ -157,7 +197,10 @@ pub enum Event {
 pub struct Parent {
     /// The round's number.
     pub round: Round,
-    /// The head of the session's record when the round was opened.
+    /// In a further turn of the round: which.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub turn: Option<Turn>,
+    /// The head of the session's record when the round was opened; of a turn, that of the folder it is in.
     pub head: Sha256Hash,
 }
 
@@ -187,6 +230,9 @@ pub struct SlotEnd {
     /// Settings that the other side refused and that were left out.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub dropped_settings: Vec<String>,
+    /// The files that a failed attempt left in `errors/`: path relative to the folder, and hash.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub kept: BTreeMap<String, Sha256Hash>,
     /// What went wrong, for everything but COMPLETED.
     pub error: Option<SlotError>,
 }
@@ -224,6 +270,25 @@ impl SlotError {
 }
 
 impl SlotEnd {
+    /// The end of an attempt whose complete answer of `size` bytes is known, and nothing else.
+    #[must_use]
+    pub fn with_answer(attempt: u32, size: u64, sha256: Sha256Hash) -> Self {
+        Self {
+            attempt,
+            state: SlotState::Completed,
+            exit_code: None,
+            signal: None,
+            output_size: Some(size),
+            sha256: Some(sha256),
+            truncated: false,
+            lingered: false,
+            usage: None,
+            dropped_settings: Vec::new(),
+            kept: BTreeMap::new(),
+            error: None,
+        }
+    }
+
     /// The end of an attempt of which nothing but the error is known: no program ran, or its end was never heard of.
     #[must_use]
     pub fn without_answer(attempt: u32, error: SlotError) -> Self {
@@ -238,6 +303,7 @@ impl SlotEnd {
             lingered: false,
             usage: None,
             dropped_settings: Vec::new(),
+            kept: BTreeMap::new(),
             error: Some(error),
         }
     }
@@ -327,42 +393,15 @@ impl History {
     }
 
     fn parse(path: &Path, bytes: &[u8]) -> Result<Self, SessionError> {
-        let chain = |line: usize, why: String| SessionError::Chain { path: path.to_owned(), line, why };
-        let mut records: Vec<Record> = Vec::new();
-        let mut head: Option<Sha256Hash> = None;
-        let mut length = 0_usize;
-        let mut torn = false;
-        for (index, line) in bytes.split_inclusive(|b| *b == b'\n').enumerate() {
-            let number = index + 1;
-            let Some(line) = line.strip_suffix(b"\n") else {
-                let closed = records.last().is_some_and(|r| matches!(r.event, Event::Closed { .. }));
-                if closed {
-                    return Err(chain(number, "an unfinished line follows the closing event".to_owned()));
-                }
-                torn = true;
-                break;
-            };
-            let record: Record = serde_json::from_slice(line).map_err(|e| chain(number, e.to_string()))?;
-            if record.seq != number as u64 {
-                return Err(chain(number, format!("`seq` is {}, expected {number}", record.seq)));
-            }
-            if record.prev != head {
-                return Err(chain(number, "`prev` is not the hash of the line before".to_owned()));
-            }
-            if index == 0 {
-                let Event::Created { version, .. } = &record.event else {
-                    return Err(chain(1, "the first event is not `created`".to_owned()));
-                };
-                read::check_version(path, Some(*version))?;
-            }
-            head = Some(Sha256Hash::of(line));
-            length += line.len() + 1;
-            records.push(record);
+        let chain = Chain::parse(path, bytes)?;
+        if let Some(first) = chain.breaks.first() {
+            return Err(SessionError::Chain { path: path.to_owned(), line: first.line, why: first.to_string() });
         }
-        match head {
-            Some(head) => Ok(Self { records, head, length: length as u64, torn }),
-            None => Err(chain(1, "the record is empty".to_owned())),
-        }
+        let Some(head) = chain.head() else {
+            return Err(SessionError::Chain { path: path.to_owned(), line: 1, why: "the record is empty".to_owned() });
+        };
+        let Chain { lines, length, torn, .. } = chain;
+        Ok(Self { records: lines.into_iter().filter_map(|line| line.record).collect(), head, length, torn })
     }
 }
 
@@ -377,10 +416,12 @@ mod tests {
             kind: SessionKind::Team,
             slots: SlotId::panel(2).collect(),
             input: Some(Sha256Hash::of(b"")),
+            task: None,
             manifest: Sha256Hash::of(b"m"),
             parent: None,
             isolation: "none".to_owned(),
             prompts: BTreeMap::new(),
+            rules: BTreeMap::new(),
         }
     }
 
@@ -389,7 +430,7 @@ mod tests {
         let mut log = EventLog::create(&path).unwrap();
         log.append(created(), Timestamp::UNIX_EPOCH).unwrap();
         log.append(Event::PhaseStarted { phase: Phase::Run }, Timestamp::UNIX_EPOCH).unwrap();
-        log.append(Event::Closed { state: SessionState::Completed }, Timestamp::UNIX_EPOCH).unwrap();
+        log.append(Event::Closed { state: SessionState::Completed, meta: None }, Timestamp::UNIX_EPOCH).unwrap();
         path
     }
 

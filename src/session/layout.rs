@@ -148,6 +148,12 @@ impl Layout {
         Self::new(self.root.join(round.folder()))
     }
 
+    /// The folder of a further turn of a round: `pass-2/`, `repair/`.
+    #[must_use]
+    pub fn turn(&self, turn: Turn) -> Self {
+        Self::new(self.root.join(turn.folder()))
+    }
+
     /// The rounds that exist, in order.
     #[must_use]
     pub fn rounds(&self) -> Vec<Round> {
@@ -170,6 +176,32 @@ impl Round {
     }
 }
 
+/// A further turn of the judges of a round, in a folder of its own inside of the round's (or of another turn's).
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Turn {
+    /// The second pass: the same answers in reverse order.
+    SecondPass,
+    /// Judges are asked once more for what their ballots lack.
+    Repair,
+}
+
+impl Turn {
+    /// Every turn that can be inside of a folder.
+    pub const ALL: [Self; 2] = [Self::SecondPass, Self::Repair];
+
+    /// The name of its folder.
+    #[must_use]
+    pub const fn folder(self) -> &'static str {
+        match self {
+            Self::SecondPass => "pass-2",
+            Self::Repair => "repair",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,6 +211,8 @@ mod tests {
         let layout = Layout::new("s");
         assert_eq!(layout.round(Round(1)).verdict_md(), Path::new("s/judging/verdict.md"));
         assert_eq!(layout.round(Round(3)).root(), Path::new("s/judging-3"));
+        let repair = layout.round(Round(1)).turn(Turn::SecondPass).turn(Turn::Repair);
+        assert_eq!(repair.root(), Path::new("s/judging/pass-2/repair"));
     }
 
     #[test]

@@ -68,7 +68,15 @@ impl Manifest {
 
     /// Reads and checks a manifest.
     pub fn read(path: &Path) -> Result<Self, SessionError> {
-        let manifest: Self = read::json(path)?;
+        Self::checked(path, read::json(path)?)
+    }
+
+    /// The same of the bytes of the file at `path`.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, SessionError> {
+        Self::checked(path, read::parse(path, bytes)?)
+    }
+
+    fn checked(path: &Path, manifest: Self) -> Result<Self, SessionError> {
         let mut drawn = manifest.shuffle_order.clone();
         drawn.sort_unstable();
         if drawn.iter().ne(manifest.models.keys()) {

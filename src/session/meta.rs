@@ -148,10 +148,34 @@ impl Meta {
         read::json(path)
     }
 
+    /// The same of the bytes of the file at `path`.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, SessionError> {
+        read::parse(path, bytes)
+    }
+
+    /// The digest of the contents but for the seal, which is made from it: what the closing event records.
+    pub fn digest(&self) -> std::io::Result<Sha256Hash> {
+        digest(serde_json::to_value(self).map_err(std::io::Error::other)?)
+    }
+
+    /// The same of a file's bytes, whatever fields a newer program added. `None` when they are no JSON object.
+    #[must_use]
+    pub fn digest_of(bytes: &[u8]) -> Option<Sha256Hash> {
+        let value: serde_json::Value = serde_json::from_slice(bytes).ok().filter(serde_json::Value::is_object)?;
+        digest(value).ok()
+    }
+
     /// Notes a finished phase once.
     pub fn finish(&mut self, phase: Phase) {
         if !self.phases_completed.contains(&phase) {
             self.phases_completed.push(phase);
         }
     }
+}
+
+fn digest(mut meta: serde_json::Value) -> std::io::Result<Sha256Hash> {
+    if let Some(seal) = meta.get_mut("events") {
+        *seal = serde_json::Value::Null;
+    }
+    Ok(Sha256Hash::of(&serde_json::to_vec(&meta).map_err(std::io::Error::other)?))
 }

@@ -5,6 +5,7 @@
 //! through a [`View`], which writes nothing. No text that names a model is written here but the manifest.
 
 mod catalogue;
+mod chain;
 mod error;
 mod events;
 mod follow;
@@ -21,12 +22,13 @@ mod status;
 pub(crate) mod testing;
 
 pub use catalogue::{Catalogue, View};
+pub use chain::{Break, BreakKind, Chain, ChainLine};
 pub use error::SessionError;
 pub use events::{Event, EventLog, History, Parent, Record, SlotEnd, SlotError};
 pub use follow::Follower;
-pub use layout::{Layout, Round};
+pub use layout::{Layout, Round, Turn};
 pub use manifest::{Manifest, Member};
 pub use meta::{Artifact, EventsSeal, Meta, Phase, SessionKind, SessionState};
 pub use owner::{NewSession, Session};
-pub use panel::{NewPanel, PanelFolder};
+pub use panel::{NewPanel, NewTurn, PanelFolder};
 pub use status::{Live, SlotStatus, Status};

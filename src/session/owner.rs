@@ -115,10 +115,12 @@ impl Session {
             kind: new.kind,
             session: &id,
             input: Some(new.input),
+            task: new.task,
             models: new.models.clone(),
             parent: None,
             isolation: new.isolation.clone(),
             prompts: new.prompts.clone(),
+            rules: BTreeMap::new(),
         };
         let panel = PanelFolder::create(layout.clone(), panel, now, rng)?;
         Ok(Self { layout, meta, panel, temporary: None, _lock: lock })
@@ -184,12 +186,13 @@ impl Session {
 
     /// Goes on with a session that was closed.
     pub fn reopen(&mut self, why: &str, now: Timestamp) -> Result<(), SessionError> {
-        self.panel.record(Event::Reopened { why: why.to_owned() }, now)?;
         self.meta.status = SessionState::InProgress;
         self.meta.completed_at = None;
-        // The seal is that of a closed record, and this one goes on.
+        // The seal is that of a closed record, and this one goes on. It goes first: a record that is longer than its
+        // seal would look changed if this process ended in between.
         self.meta.events = None;
         fs::replace_json(&self.layout.meta(), &self.meta)?;
+        self.panel.record(Event::Reopened { why: why.to_owned() }, now)?;
         self.panel.write_status()
     }
 
@@ -199,6 +202,7 @@ impl Session {
         judges: Vec<ResolvedModel>,
         isolation: String,
         prompts: BTreeMap<String, Sha256Hash>,
+        rules: BTreeMap<String, String>,
         now: Timestamp,
         rng: &mut impl CryptoRng,
     ) -> Result<(Round, PanelFolder), SessionError> {
@@ -212,10 +216,12 @@ impl Session {
             kind: self.meta.kind,
             session: &self.meta.session_id,
             input: None,
+            task: None,
             models: judges,
-            parent: Some(Parent { round, head }),
+            parent: Some(Parent { round, turn: None, head }),
             isolation,
             prompts,
+            rules,
         };
         let panel = PanelFolder::create(layout, new, now, rng)?;
         Ok((round, panel))
@@ -229,7 +235,7 @@ impl Session {
         state: SessionState,
         now: Timestamp,
     ) -> Result<Record, SessionError> {
-        panel.record(Event::Closed { state }, now)?;
+        panel.record(Event::Closed { state, meta: None }, now)?;
         panel.settle()?;
         panel.write_status()?;
         let (Some(head), Some(last)) = (panel.head(), panel.last()) else {
@@ -255,12 +261,15 @@ impl Session {
     /// back after all of them, else the record's last line.
     pub fn close(mut self, state: SessionState, now: Timestamp) -> Result<Record, SessionError> {
         let mut errors = Vec::new();
-        errors.extend(self.panel.record(Event::Closed { state }, now).err());
-        errors.extend(self.panel.settle().err());
-        errors.extend(self.panel.write_status().err());
+        let now = self.panel.not_before(now);
         self.meta.status = state;
         self.meta.completed_at = Some(now);
         self.meta.artifacts = self.artifacts();
+        let meta = self.meta.digest().map_err(SessionError::Io);
+        let meta = meta.map_err(|error| errors.push(error)).ok();
+        errors.extend(self.panel.record(Event::Closed { state, meta }, now).err());
+        errors.extend(self.panel.settle().err());
+        errors.extend(self.panel.write_status().err());
         self.meta.events = self.panel.head().map(|head| EventsSeal { count: self.panel.count(), head });
         errors.extend(fs::replace_json(&self.layout.meta(), &self.meta).err().map(SessionError::Io));
         match errors.into_iter().next() {
@@ -393,8 +402,9 @@ mod tests {
         let now = Timestamp::now();
         let mut rng = rand::rng();
         let mut session = Session::create(new(dir.path(), b"hi"), now, &mut rng).unwrap();
-        let (round, panel) =
-            session.open_round(vec![model("j")], "none".to_owned(), BTreeMap::new(), now, &mut rng).unwrap();
+        let (round, panel) = session
+            .open_round(vec![model("j")], "none".to_owned(), BTreeMap::new(), BTreeMap::new(), now, &mut rng)
+            .unwrap();
         let head_before = session.panel().head().unwrap();
         let round_layout = panel.layout().clone();
         session.close_round(round, panel, SessionState::Completed, now).unwrap();
@@ -404,8 +414,32 @@ mod tests {
         let own = super::super::History::read(&session.layout().events()).unwrap();
         let Event::RoundClosed { head, .. } = own.records.last().unwrap().event else { panic!() };
         assert_eq!(head, history.head);
-        let (second, _) =
-            session.open_round(vec![model("j")], "none".to_owned(), BTreeMap::new(), now, &mut rng).unwrap();
+        let (second, _) = session
+            .open_round(vec![model("j")], "none".to_owned(), BTreeMap::new(), BTreeMap::new(), now, &mut rng)
+            .unwrap();
         assert_eq!(second.folder(), "judging-2");
+    }
+
+    #[test]
+    fn the_status_is_the_fold_of_the_record_and_the_close_holds_the_metas_digest_though_the_clock_was_set_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let later = Timestamp::from_second(1000).unwrap();
+        let mut session = Session::create(new(dir.path(), b"hi"), later, &mut rand::rng()).unwrap();
+        let layout = session.layout().clone();
+        let slot = *session.panel().status().models.keys().next().unwrap();
+        session.panel_mut().record(Event::SlotStarted { slot, attempt: 1 }, Timestamp::UNIX_EPOCH).unwrap();
+        session.close(SessionState::Failed, Timestamp::UNIX_EPOCH).unwrap();
+        let history = super::super::History::read(&layout.events()).unwrap();
+        let status = super::super::Status::read(&layout.status()).unwrap();
+        assert_eq!(super::super::Status::fold(status.session.clone(), &history.records).unwrap(), status);
+        assert_eq!(status.completed_at, Some(later));
+        let meta = fs_err::read(layout.meta()).unwrap();
+        let Event::Closed { meta: digest, .. } = history.records.last().unwrap().event else { panic!("not closed") };
+        assert!(digest.is_some());
+        assert_eq!(Meta::digest_of(&meta), digest);
+        assert_eq!(Meta::read(&layout.meta()).unwrap().completed_at, Some(later));
+        let changed = String::from_utf8(meta).unwrap().replace("Which one?", "Which two?");
+        assert_ne!(Meta::digest_of(changed.as_bytes()), digest);
+        assert_eq!(Meta::digest_of(b"[]"), None);
     }
 }

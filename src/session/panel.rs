@@ -11,9 +11,9 @@ use rand::CryptoRng;
 
 use super::SessionError;
 use super::events::{Event, EventLog, History, Parent, Record};
-use super::layout::Layout;
+use super::layout::{Layout, Round, Turn};
 use super::manifest::Manifest;
-use super::meta::{Phase, SessionKind};
+use super::meta::{Phase, SessionKind, SessionState};
 use super::status::Status;
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
@@ -28,6 +28,8 @@ pub struct NewPanel<'a> {
     pub session: &'a str,
     /// The prompt of all slots; `None` in a round, where each judge has its own.
     pub input: Option<&'a [u8]>,
+    /// The user's own text, where `input` has instructions added to it; its file is the caller's to write.
+    pub task: Option<&'a [u8]>,
     /// The models, in the user's order.
     pub models: Vec<ResolvedModel>,
     /// In a round: its number and the head of the session's record.
@@ -36,6 +38,39 @@ pub struct NewPanel<'a> {
     pub isolation: String,
     /// The hash of each template used.
     pub prompts: BTreeMap<String, Sha256Hash>,
+    /// In a round: the rules in force, by name.
+    pub rules: BTreeMap<String, String>,
+}
+
+/// A further turn of some judges of a round.
+#[derive(Debug)]
+pub struct NewTurn<'a> {
+    /// The kind of session it belongs to.
+    pub kind: SessionKind,
+    /// The round.
+    pub round: Round,
+    /// Which turn.
+    pub turn: Turn,
+    /// The judges that are asked; they keep their ids.
+    pub judges: &'a [SlotId],
+    /// What keeps them apart.
+    pub isolation: String,
+    /// The hash of each template used.
+    pub prompts: BTreeMap<String, Sha256Hash>,
+}
+
+/// A folder to be filled.
+struct Contents<'a> {
+    kind: SessionKind,
+    session: &'a str,
+    slots: Vec<SlotId>,
+    input: Option<&'a [u8]>,
+    task: Option<&'a [u8]>,
+    manifest: Manifest,
+    parent: Option<Parent>,
+    isolation: String,
+    prompts: BTreeMap<String, Sha256Hash>,
+    rules: BTreeMap<String, String>,
 }
 
 /// An open panel.
@@ -57,10 +92,27 @@ impl PanelFolder {
         now: Timestamp,
         rng: &mut impl CryptoRng,
     ) -> Result<Self, SessionError> {
+        let slots = SlotId::panel(new.models.len()).collect();
+        let contents = Contents {
+            kind: new.kind,
+            session: new.session,
+            slots,
+            input: new.input,
+            task: new.task,
+            manifest: Manifest::draw(new.models, now, rng),
+            parent: new.parent,
+            isolation: new.isolation,
+            prompts: new.prompts,
+            rules: new.rules,
+        };
+        Self::fill(layout, contents, now)
+    }
+
+    fn fill(layout: Layout, new: Contents<'_>, now: Timestamp) -> Result<Self, SessionError> {
         if layout.manifest().exists() {
             return Err(SessionError::Exists(layout.root().to_owned()));
         }
-        let slots: Vec<SlotId> = SlotId::panel(new.models.len()).collect();
+        let slots = new.slots;
         fs::create_dir_all(&layout.errors())?;
         fs::create_dir_all(&layout.work())?;
         for slot in &slots {
@@ -69,7 +121,7 @@ impl PanelFolder {
         if let Some(input) = new.input {
             fs::replace(&layout.input(), input)?;
         }
-        let manifest = Manifest::draw(new.models, now, rng);
+        let manifest = new.manifest;
         fs::replace_json(&layout.manifest(), &manifest)?;
         let manifest_hash = Sha256Hash::of(&fs_err::read(layout.manifest())?);
         let phase = if new.parent.is_some() { Phase::Judge } else { Phase::Init };
@@ -80,10 +132,12 @@ impl PanelFolder {
             kind: new.kind,
             slots: slots.clone(),
             input: new.input.map(Sha256Hash::of),
+            task: new.task.map(Sha256Hash::of),
             manifest: manifest_hash,
             parent: new.parent,
             isolation: new.isolation,
             prompts: new.prompts,
+            rules: new.rules,
         };
         log.append(created, now)?;
         log.sync()?;
@@ -92,6 +146,48 @@ impl PanelFolder {
         panel.write_status()?;
         fs::sync_dir(panel.layout.root())?;
         Ok(panel)
+    }
+
+    /// Opens a further turn in a folder inside of this one: the same manifest, a record of its own tied to this one.
+    pub fn open_turn(&mut self, new: NewTurn<'_>, now: Timestamp) -> Result<Self, SessionError> {
+        let NewTurn { kind, round, turn, judges, isolation, prompts } = new;
+        let layout = self.layout.turn(turn);
+        fs::create_dir_exclusive(layout.root())?;
+        self.record(Event::TurnOpened { turn, judges: judges.to_vec() }, now)?;
+        self.settle()?;
+        let head = self.head().ok_or_else(|| SessionError::Missing(self.layout.events()))?;
+        let contents = Contents {
+            kind,
+            session: &self.status.session,
+            slots: judges.to_vec(),
+            input: None,
+            task: None,
+            manifest: self.manifest.clone(),
+            parent: Some(Parent { round, turn: Some(turn), head }),
+            isolation,
+            prompts,
+            // Those of its round.
+            rules: BTreeMap::new(),
+        };
+        Self::fill(layout, contents, now)
+    }
+
+    /// Closes a turn and ties its record to this one; gives back the turn's last line.
+    pub fn close_turn(
+        &mut self,
+        turn: Turn,
+        mut folder: Self,
+        state: SessionState,
+        now: Timestamp,
+    ) -> Result<Record, SessionError> {
+        folder.record(Event::Closed { state, meta: None }, now)?;
+        folder.settle()?;
+        folder.write_status()?;
+        let (Some(head), Some(last)) = (folder.head(), folder.last()) else {
+            return Err(SessionError::Missing(folder.layout.events()));
+        };
+        self.record(Event::TurnClosed { turn, events: folder.count(), head }, now)?;
+        Ok(last.clone())
     }
 
     /// Opens a panel whose record exists; the caller holds the session's lock.
@@ -153,6 +249,7 @@ impl PanelFolder {
     /// An event that the disk does not take now is kept and written before the next one, so that the order stays;
     /// [`Self::settle`] says whether everything arrived.
     pub fn record(&mut self, event: Event, now: Timestamp) -> Result<Record, SessionError> {
+        let now = self.not_before(now);
         let preview = Record { seq: self.log.count() + 1, prev: self.log.head(), at: now, event: event.clone() };
         self.status.apply(&preview)?;
         self.unwritten.push_back((event, now));
@@ -161,6 +258,14 @@ impl PanelFolder {
             Ok(None) | Err(SessionError::Io(_)) => Ok(preview),
             Err(error) => Err(error),
         }
+    }
+
+    /// The time that an event of `now` is recorded with: never before the one of the last event, so that a clock that
+    /// was set back does not make the status differ from the record that it is folded from.
+    #[must_use]
+    pub fn not_before(&self, now: Timestamp) -> Timestamp {
+        let last = self.unwritten.back().map(|(_, at)| *at).or_else(|| self.log.last().map(|last| last.at));
+        last.map_or(now, |last| last.max(now))
     }
 
     fn flush(&mut self) -> Result<Option<Record>, SessionError> {

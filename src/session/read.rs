@@ -23,6 +23,7 @@ pub(super) fn json<T: DeserializeOwned>(path: &Path) -> Result<T, SessionError> 
     parse(path, &bytes)
 }
 
+/// The same of bytes that were read already.
 pub(super) fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, SessionError> {
     let malformed = |why: String| SessionError::Malformed { path: path.to_owned(), why };
     let versioned: Versioned = serde_json::from_slice(bytes).map_err(|e| malformed(e.to_string()))?;

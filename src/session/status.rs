@@ -135,6 +135,11 @@ impl Status {
         read::json(path)
     }
 
+    /// The same of the bytes of the file at `path`.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self, SessionError> {
+        read::parse(path, bytes)
+    }
+
     /// Computes the status from a whole record.
     pub fn fold(session: String, records: &[Record]) -> Result<Self, SessionError> {
         let mut status = match records.first() {
@@ -184,7 +189,7 @@ impl Status {
                 self.state = SessionState::InProgress;
                 self.completed_at = None;
             }
-            Event::Closed { state } => {
+            Event::Closed { state, .. } => {
                 self.state = *state;
                 self.completed_at = Some(record.at);
             }
@@ -193,7 +198,10 @@ impl Status {
             | Event::SlotRetry { .. }
             | Event::StopRequested { .. }
             | Event::RoundClosed { .. }
+            | Event::TurnOpened { .. }
+            | Event::TurnClosed { .. }
             | Event::PromptWritten { .. }
+            | Event::Imported { .. }
             | Event::Ballot { .. }
             | Event::Revealed => {}
         }
@@ -248,6 +256,7 @@ mod tests {
             lingered: false,
             usage: None,
             dropped_settings: Vec::new(),
+            kept: BTreeMap::new(),
             error: None,
         };
         Event::SlotEnded { slot, end: Box::new(end) }

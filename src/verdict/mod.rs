@@ -5,21 +5,31 @@
 //! which models are named, with names that the caller read from the manifest. [`banner`] and [`summary`] are the lines
 //! for a terminal. Nothing here reads a file or a clock.
 
+mod conclusion;
+mod exact;
 mod issues;
+mod lean;
 mod model;
+mod pairs;
+mod ranks;
 mod reason;
 mod recompute;
 mod render;
 mod statistics;
 mod tally;
 
+pub use conclusion::{Comparison, Conclusion};
+pub use exact::{RankSums, fisher_exact, sign_test};
 pub use issues::KeyIssue;
+pub use lean::{JudgeRecord, Lean, LeanMethod};
 pub use model::{
-    Agreement, AnswerResult, BallotCount, Decision, Dissent, Interval, JudgeNotes, MissingSeat, MissingVote, NoWinner,
-    PanelCount, ResultVote, Verdict,
+    Agreement, AnswerResult, BallotCount, Decision, Dissent, InconsistentVote, Interval, JudgeNotes, LengthEffect,
+    MissingSeat, MissingVote, NoWinner, PanelCount, ResultVote, Verdict,
 };
+pub use pairs::PairResult;
+pub use ranks::{rank_biserial, spearman};
 pub use recompute::{recompute, to_json};
-pub use render::{Context, FailedSeat, Names, Seat, banner, render, summary};
+pub use render::{Context, FailedSeat, Names, RENDERING, Seat, banner, render, summary};
 pub use statistics::{VoteCounts, krippendorff_alpha, wilson_interval};
 pub use tally::tally;
 

@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::SelfVote;
+use crate::config::{Leaks, Passes, Recuse, SelfVote};
 use crate::error::ExitCode;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
-use crate::judging::{MissingReason, Note, VoteVerdict};
+use crate::judging::{Imports, LeakCount, MissingReason, Note, VoteVerdict};
 use crate::session::slot::SlotState;
 
-use super::KeyIssue;
+use super::{Conclusion, JudgeRecord, KeyIssue, PairResult};
 
 /// What a round decided, and everything that it was computed from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -21,6 +21,12 @@ pub struct Verdict {
     pub round: u32,
     /// The rule about own answers.
     pub self_vote: SelfVote,
+    /// The rule about answers of kin.
+    pub recuse: Recuse,
+    /// What was done about text by which an author names itself.
+    pub leaks: Leaks,
+    /// How often each judge was asked.
+    pub passes: Passes,
     /// Whether there is a ranking.
     pub decision: Decision,
     /// The answer that won.
@@ -35,8 +41,21 @@ pub struct Verdict {
     pub ballots: BallotCount,
     /// The complete answers by rank; those without votes last; equals by number.
     pub answers: Vec<AnswerResult>,
+    /// Win rates, in a round of judgements of two answers against each other; ranks and the winner are by them, and
+    /// the fields of single votes are empty.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pairs: Option<Vec<PairResult>>,
+    /// Where the ballots came from, when nobody was asked for them here.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub imported: Option<Imports>,
     /// How far the judges agree.
     pub agreement: Agreement,
+    /// What the votes do not show.
+    pub conclusion: Conclusion,
+    /// Whether longer answers score higher.
+    pub length: LengthEffect,
+    /// How each judge voted: flips, and a lean to a place.
+    pub judges: Vec<JudgeRecord>,
     /// Votes against the majority of an answer, or all votes on it where there is none.
     pub dissent: Vec<Dissent>,
     /// Faults that judges named, the most frequent first.
@@ -45,6 +64,10 @@ pub struct Verdict {
     pub missing_slots: Vec<MissingSeat>,
     /// Judges that did not complete.
     pub missing_judges: Vec<MissingSeat>,
+    /// Complete answers that were left out of the vote because they name their author.
+    pub left_out: Vec<SlotId>,
+    /// Votes that do not count because the two passes of a judge differ.
+    pub inconsistent_votes: Vec<InconsistentVote>,
     /// Answers shown to a judge who did not validly vote on them.
     pub missing_votes: Vec<MissingVote>,
     /// What a reader should know about replies of judges.
@@ -64,7 +87,7 @@ impl Verdict {
     /// Whether a slot or a judge of the configured panel is missing.
     #[must_use]
     pub fn is_partial(&self) -> bool {
-        !self.missing_slots.is_empty() || !self.missing_judges.is_empty()
+        !self.missing_slots.is_empty() || !self.missing_judges.is_empty() || !self.left_out.is_empty()
     }
 }
 
@@ -120,6 +143,8 @@ pub struct BallotCount {
     pub cast: u32,
     /// Abstentions.
     pub abstentions: u32,
+    /// Votes that flipped between two passes.
+    pub inconsistent: u32,
     /// The rest.
     pub missing: u32,
 }
@@ -140,6 +165,8 @@ pub struct AnswerResult {
     pub rejections: u32,
     /// Abstentions, which do not count to the score.
     pub abstentions: u32,
+    /// Judges whose vote on it flipped between two passes, so that it is none.
+    pub inconsistent: u32,
     /// Judges that could have voted on it and did not.
     pub missing: u32,
     /// Configured judges that could vote on it.
@@ -150,6 +177,10 @@ pub struct AnswerResult {
     pub interval: Option<Interval>,
     /// Mean confidence of its valid votes that state one, 1 to 10.
     pub confidence: Option<f64>,
+    /// The size of the answer in bytes.
+    pub bytes: Option<u64>,
+    /// How often it names its author.
+    pub leaks: LeakCount,
     /// Its valid votes and abstentions, by judge.
     pub votes: Vec<ResultVote>,
 }
@@ -170,8 +201,11 @@ pub struct Interval {
 pub struct ResultVote {
     /// Who voted.
     pub judge: SlotId,
-    /// The answer's place in that judge's prompt, from 1.
-    pub position: u32,
+    /// The answer's place in that judge's prompt, from 1; `None` for a judge from elsewhere.
+    pub position: Option<u32>,
+    /// The same in the second pass, where there was one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub second_position: Option<u32>,
     /// The vote.
     pub verdict: VoteVerdict,
     /// 1 to 10.
@@ -214,6 +248,31 @@ pub struct MissingSeat {
     pub id: SlotId,
     /// How it ended.
     pub state: SlotState,
+}
+
+/// A vote that flipped between two passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct InconsistentVote {
+    /// The judge.
+    pub judge: SlotId,
+    /// The answer.
+    pub answer: SlotId,
+    /// What the first pass says.
+    pub first: VoteVerdict,
+    /// What the second says.
+    pub second: VoteVerdict,
+}
+
+/// Spearman's rank correlation of an answer's size and its score.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LengthEffect {
+    /// 1 when the longer answer always scores higher, -1 when the shorter does; `None` when it is undefined: fewer than
+    /// three answers with votes, or all sizes or scores the same.
+    pub rho: Option<f64>,
+    /// How many answers it is computed from.
+    pub answers: u32,
 }
 
 /// A vote that there is not.

@@ -11,17 +11,21 @@ const Z: f64 = 1.959_963_984_540_054;
 /// Statistical Association 22 (1927), 209-212; without continuity correction.
 #[must_use]
 pub fn wilson_interval(successes: u32, trials: u32) -> Option<Interval> {
-    if trials == 0 {
+    wilson_of(f64::from(successes), f64::from(trials))
+}
+
+/// The same where a success may be half a one.
+pub(super) fn wilson_of(successes: f64, n: f64) -> Option<Interval> {
+    if n <= 0.0 {
         return None;
     }
-    let n = f64::from(trials);
-    let p = f64::from(successes) / n;
+    let p = successes / n;
     let denominator = 1.0 + Z * Z / n;
     let centre = (p + Z * Z / (2.0 * n)) / denominator;
     let half = Z / denominator * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
     // At 0 and at all successes the bound is exact; the subtraction would leave a rounding error.
-    let low = if successes == 0 { 0.0 } else { centre - half };
-    let high = if successes == trials { 1.0 } else { centre + half };
+    let low = if successes <= 0.0 { 0.0 } else { centre - half };
+    let high = if successes >= n { 1.0 } else { centre + half };
     Some(Interval { low: rounded(low), high: rounded(high) })
 }
 
@@ -74,11 +78,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-
-    fn cases(text: &str) -> Vec<Value> {
-        let fixture: Value = serde_json::from_str(text).unwrap();
-        fixture["cases"].as_array().unwrap().clone()
-    }
+    use crate::verdict::tests::cases;
 
     #[test]
     fn intervals_are_those_of_an_independent_implementation() {

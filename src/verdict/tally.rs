@@ -4,21 +4,26 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use crate::ids::{FormatVersion, SlotId};
-use crate::judging::{CastVote, JudgeVotes, VoteVerdict, Votes};
+use crate::judging::{JudgeVotes, Outcome, VoteVerdict, Votes};
 use crate::session::slot::SlotState;
 
+use super::conclusion::{conclude, conclude_pairs};
+use super::exact::RankSums;
 use super::issues::IssueGroups;
+use super::lean;
+use super::pairs;
+use super::ranks::spearman;
 use super::reason::{VOTES_NEEDED, decide};
 use super::statistics::rounded;
 use super::{
-    Agreement, AnswerResult, BallotCount, Dissent, JudgeNotes, MissingSeat, MissingVote, PanelCount, ResultVote,
-    Verdict, VoteCounts, krippendorff_alpha, wilson_interval,
+    Agreement, AnswerResult, BallotCount, Dissent, InconsistentVote, JudgeNotes, JudgeRecord, LengthEffect,
+    MissingSeat, MissingVote, PanelCount, ResultVote, Verdict, VoteCounts, krippendorff_alpha, wilson_interval,
 };
 
 /// Counts the votes of a round.
 ///
-/// A vote counts when its judge is COMPLETED, its answer is COMPLETED and was shown to that judge, and it is the only
-/// one of that judge for that answer.
+/// A vote counts when its judge is COMPLETED in every pass, its answer is COMPLETED and was shown to that judge, it is
+/// the only one of that judge for that answer, and both passes agree where there are two.
 #[must_use]
 pub fn tally(votes: &Votes) -> Verdict {
     let mut judges: Vec<&JudgeVotes> = votes.judges.iter().collect();
@@ -26,7 +31,7 @@ pub fn tally(votes: &Votes) -> Verdict {
     let mut results: BTreeMap<SlotId, AnswerResult> = votes
         .candidates
         .iter()
-        .filter(|candidate| candidate.state == SlotState::Completed)
+        .filter(|candidate| candidate.is_judged())
         .map(|candidate| {
             let result = AnswerResult {
                 id: candidate.id,
@@ -35,11 +40,14 @@ pub fn tally(votes: &Votes) -> Verdict {
                 approvals: 0,
                 rejections: 0,
                 abstentions: 0,
+                inconsistent: 0,
                 missing: 0,
                 possible: candidate.eligible_judges,
                 score: None,
                 interval: None,
                 confidence: None,
+                bytes: candidate.bytes,
+                leaks: candidate.leaks,
                 votes: Vec::new(),
             };
             (candidate.id, result)
@@ -47,9 +55,24 @@ pub fn tally(votes: &Votes) -> Verdict {
         .collect();
 
     let mut issues = IssueGroups::default();
-    for judge in judges.iter().filter(|judge| judge.state == SlotState::Completed) {
-        for (answer, (position, vote)) in valid_votes(judge) {
+    let mut inconsistent_votes = Vec::new();
+    let mut missing_votes = Vec::new();
+    for judge in &judges {
+        let by_answer: BTreeMap<SlotId, Outcome> = judge.outcomes().collect();
+        for (answer, outcome) in by_answer {
             let Some(result) = results.get_mut(&answer) else { continue };
+            let (vote, positions) = match outcome {
+                Outcome::Vote { vote, positions } => (vote, positions),
+                Outcome::Inconsistent { first, second } => {
+                    result.inconsistent += 1;
+                    inconsistent_votes.push(InconsistentVote { judge: judge.id, answer, first, second });
+                    continue;
+                }
+                Outcome::Missing(reason) => {
+                    missing_votes.push(MissingVote { judge: judge.id, answer, reason });
+                    continue;
+                }
+            };
             match vote.verdict {
                 VoteVerdict::Approve => result.approvals += 1,
                 VoteVerdict::Reject => result.rejections += 1,
@@ -58,71 +81,96 @@ pub fn tally(votes: &Votes) -> Verdict {
             vote.key_issues.iter().for_each(|issue| issues.add(judge.id, answer, issue));
             result.votes.push(ResultVote {
                 judge: judge.id,
-                position,
+                position: positions.first().copied().filter(|_| votes.imported.is_none()),
+                second_position: positions.get(1).copied(),
                 verdict: vote.verdict,
                 confidence: vote.confidence,
-                summary: vote.summary.clone(),
+                summary: vote.summary,
             });
         }
     }
 
     let mut answers: Vec<AnswerResult> = results.into_values().map(completed).collect();
     rank(&mut answers);
-    let (decision, winner) = decide(&answers);
+    let pairs = pairs::results(votes);
+    let (decision, winner) = match &pairs {
+        Some(results) => pairs::decide(results),
+        None => {
+            let (decision, winner) = decide(&answers);
+            (decision, winner.map(|answer| answer.id))
+        }
+    };
+    if let Some(results) = &pairs {
+        let place = |answer: &AnswerResult| results.iter().position(|result| result.answer == answer.id);
+        answers.sort_by_key(place);
+        for answer in &mut answers {
+            let result = results.iter().find(|result| result.answer == answer.id);
+            (answer.rank, answer.score) = result.map_or((None, None), |result| (result.rank, result.rate));
+            answer.interval = result.and_then(|result| result.interval);
+        }
+    }
+    let conclusion = match &pairs {
+        Some(results) => conclude_pairs(decision, results, |one, other| pairs::head_to_head(votes, one, other)),
+        None => conclude(decision, &answers),
+    };
     let mut missing_slots = seats(votes.candidates.iter().map(|candidate| (candidate.id, candidate.state)));
     missing_slots.sort_by_key(|seat| seat.id);
-    let missing_judges = seats(judges.iter().map(|judge| (judge.id, judge.state)));
+    let missing_judges = seats(judges.iter().map(|judge| (judge.id, judge.state())));
+    let mut left_out: Vec<SlotId> =
+        votes.candidates.iter().filter(|candidate| candidate.left_out).map(|candidate| candidate.id).collect();
+    left_out.sort();
+    let mut sums = RankSums::default();
     let completed_judges = judges.len() - missing_judges.len();
     Verdict {
         version: FormatVersion::CURRENT,
         round: votes.round,
         self_vote: votes.self_vote,
+        recuse: votes.recuse,
+        leaks: votes.leaks,
+        passes: votes.passes,
         decision,
-        winner: winner.ok().map(|answer| answer.id),
+        winner: winner.ok(),
         no_winner: winner.err(),
         votes_needed: VOTES_NEEDED,
         panel: PanelCount {
             slots: votes.panel.slots,
-            completed_slots: count(answers.len()),
+            completed_slots: count(answers.len() + left_out.len()),
             judges: votes.panel.judges,
             completed_judges: count(completed_judges),
         },
         ballots: ballots(&answers),
+        pairs,
+        imported: votes.imported.clone(),
         agreement: agreement(&answers),
+        conclusion,
+        length: length(&answers),
+        judges: judges
+            .iter()
+            .filter(|judge| judge.state() == SlotState::Completed)
+            .map(|judge| lean::record(judge, &mut sums))
+            // Places in prompts of elsewhere are not known.
+            .map(|record| JudgeRecord { lean: record.lean.filter(|_| votes.imported.is_none()), ..record })
+            .collect(),
         dissent: dissent(&answers),
         key_issues: issues.by_frequency(),
         missing_slots,
         missing_judges,
-        missing_votes: judges.iter().flat_map(|judge| missing_votes(judge)).collect(),
+        left_out,
+        inconsistent_votes,
+        missing_votes,
         judge_notes: judges
             .iter()
-            .filter(|judge| judge.state == SlotState::Completed && !judge.notes.is_empty())
-            .map(|judge| JudgeNotes { judge: judge.id, notes: judge.notes.clone() })
+            .filter(|judge| judge.state == SlotState::Completed)
+            .map(|judge| JudgeNotes { judge: judge.id, notes: judge.all_notes() })
+            .filter(|judge| !judge.notes.is_empty())
             .collect(),
         answers,
     }
 }
 
-/// The votes of `judge` that count, each with its answer's place in the prompt, by answer.
-fn valid_votes(judge: &JudgeVotes) -> BTreeMap<SlotId, (u32, &CastVote)> {
-    let places: BTreeMap<SlotId, u32> = judge.order.iter().zip(1..).map(|(answer, place)| (*answer, place)).collect();
-    let mut votes = BTreeMap::new();
-    let mut repeated = Vec::new();
-    for vote in &judge.votes {
-        let Some(&place) = places.get(&vote.answer) else { continue };
-        if votes.insert(vote.answer, (place, vote)).is_some() {
-            repeated.push(vote.answer);
-        }
-    }
-    repeated.iter().for_each(|answer| {
-        votes.remove(answer);
-    });
-    votes
-}
-
 fn completed(mut result: AnswerResult) -> AnswerResult {
     let cast = result.approvals + result.rejections;
-    result.missing = result.possible.saturating_sub(cast + result.abstentions);
+    result.missing = result.possible.saturating_sub(cast + result.abstentions + result.inconsistent);
     result.score = (cast > 0).then(|| rounded(f64::from(result.approvals) / f64::from(cast)));
     result.interval = wilson_interval(result.approvals, cast);
     let confidences: Vec<u32> = result
@@ -170,6 +218,7 @@ fn ballots(answers: &[AnswerResult]) -> BallotCount {
         possible: sum.possible + answer.possible,
         cast: sum.cast + answer.approvals + answer.rejections,
         abstentions: sum.abstentions + answer.abstentions,
+        inconsistent: sum.inconsistent + answer.inconsistent,
         missing: sum.missing + answer.missing,
     })
 }
@@ -210,14 +259,13 @@ fn seats(all: impl Iterator<Item = (SlotId, SlotState)>) -> Vec<MissingSeat> {
     all.filter(|(_, state)| *state != SlotState::Completed).map(|(id, state)| MissingSeat { id, state }).collect()
 }
 
-fn missing_votes(judge: &JudgeVotes) -> Vec<MissingVote> {
-    let mut missing: Vec<MissingVote> = judge
-        .missing
-        .iter()
-        .map(|missing| MissingVote { judge: judge.id, answer: missing.answer, reason: missing.reason })
-        .collect();
-    missing.sort_by_key(|missing| missing.answer);
-    missing
+/// Whether longer answers score higher.
+fn length(answers: &[AnswerResult]) -> LengthEffect {
+    let mut known: Vec<(SlotId, f64, f64)> =
+        answers.iter().filter_map(|answer| Some((answer.id, answer.bytes? as f64, answer.score?))).collect();
+    known.sort_by_key(|known| known.0);
+    let pairs: Vec<(f64, f64)> = known.into_iter().map(|(_, bytes, score)| (bytes, score)).collect();
+    LengthEffect { rho: spearman(&pairs), answers: count(pairs.len()) }
 }
 
 fn count(n: usize) -> u32 {

@@ -5,9 +5,9 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use team::config::{ModelIdentity, SelfVote};
+use team::config::{Leaks, ModelIdentity, SelfVote};
 use team::ids::SlotId;
-use team::judging::{Answer, BallotForm, Judge, JudgePrompts, assign};
+use team::judging::{Answer, BallotForm, CopyRules, Judge, JudgePrompts, LeakScan, Vendors, assign};
 use team::prompts::Prompts;
 
 use crate::measure::{medians, time};
@@ -58,21 +58,25 @@ fn row(texts: &[String], judges: usize) -> Row {
 fn prompts_of(texts: &[String], judges: usize, path: &Path) -> (Duration, usize) {
     let ids: Vec<SlotId> = SlotId::panel(ANSWERS).collect();
     let identity = |name: &str| ModelIdentity(name.to_owned());
-    let answers: Vec<Answer> = ids.iter().map(|id| Answer { id: *id, identity: identity("same") }).collect();
+    let answers: Vec<Answer> =
+        ids.iter().map(|id| Answer { id: *id, identity: identity("same"), vendors: Vendors::new() }).collect();
     let judges: Vec<Judge> = SlotId::panel(judges)
         .map(|id| Judge {
             id,
             identity: identity("same"),
+            vendors: Vendors::new(),
             seat: (judges > 1).then_some(id),
             context_tokens: Some(10_000_000),
         })
         .collect();
     let embedded = Prompts::embedded().unwrap();
     let mut bytes = 0;
+    let scan = LeakScan::new(["panel-model-1", "panel-model-2"]);
+    let rules = CopyRules { scan: &scan, leaks: Leaks::Mask };
     let time = time(|| {
         let drawn = assign(&answers, &judges, SelfVote::Slot, &mut rand::rng()).unwrap();
         let texts = ids.iter().zip(texts).map(|(id, text)| (*id, text.as_bytes()));
-        let prompts = JudgePrompts::new(&embedded, b"What is the answer?\n", texts);
+        let prompts = JudgePrompts::new(&embedded, b"What is the answer?\n", texts, rules);
         let fitted = prompts.fit(drawn, &judges, |_| BallotForm::Blocks).unwrap();
         assert!(fitted.refused.is_empty() && fitted.left_out.is_empty());
         for assignment in &fitted.assignments {

@@ -22,6 +22,7 @@ mod startup;
 mod stream;
 mod table;
 mod tally;
+mod verify;
 mod world;
 
 use std::process::ExitCode;
@@ -36,13 +37,14 @@ fn main() -> ExitCode {
     // Cargo itself adds `--bench`.
     let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     measure::raise_descriptor_limit();
-    let groups: [(&str, Group); 6] = [
+    let groups: [(&str, Group); 7] = [
         ("startup", startup::rows),
         ("processes", processes::rows),
         ("stream", stream::rows),
         ("http", http::rows),
         ("judging", judging::rows),
         ("tally", tally::rows),
+        ("verify", verify::rows),
     ];
     table::head();
     let mut over = false;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::hint::black_box;
 
-use team::config::SelfVote;
+use team::config::{Leaks, Passes, Recuse, Repair, SelfVote};
 use team::ids::{FormatVersion, SlotId};
-use team::judging::{Candidate, CastVote, JudgeVotes, Panel, VoteVerdict, Votes};
+use team::judging::{Candidate, CastVote, JudgeVotes, LeakCount, Panel, VoteVerdict, Votes};
 use team::session::slot::SlotState;
 use team::verdict::tally;
 
@@ -41,6 +41,9 @@ fn votes(judges: usize, answers: usize) -> Votes {
         id: *id,
         state: SlotState::Completed,
         sha256: None,
+        bytes: Some(1000 + 17 * id.number() as u64),
+        leaks: LeakCount::default(),
+        left_out: false,
         eligible_judges: u32::try_from(judges).unwrap(),
     };
     let vote = |judge: usize, answer: usize| CastVote {
@@ -67,13 +70,21 @@ fn votes(judges: usize, answers: usize) -> Votes {
         votes: (0..answers).map(|answer| vote(index, answer)).collect(),
         missing: Vec::new(),
         notes: Vec::new(),
+        pairs: Vec::new(),
+        repair: None,
+        second_pass: None,
     };
     Votes {
         version: FormatVersion::CURRENT,
         round: 1,
         self_vote: SelfVote::Include,
+        recuse: Recuse::None,
+        leaks: Leaks::Mask,
+        passes: Passes::One,
+        repair: Repair::Once,
         panel: Panel { slots: u32::try_from(answers).unwrap(), judges: u32::try_from(judges).unwrap() },
         candidates: ids.iter().map(candidate).collect(),
         judges: seats.iter().enumerate().map(judge).collect(),
+        imported: None,
     }
 }

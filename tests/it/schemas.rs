@@ -117,7 +117,10 @@ fn every_file_and_line_of_a_judged_run_with_failures_fits_its_schema() {
     let session = env.session();
     let round = session.round("judging");
     let count = schemas.check_lines("stream", &lines);
-    assert_eq!(count, session.events().len() + round.events().len());
+    // The judge whose ballot cannot be read is asked once more.
+    let repair = round.round("repair");
+    assert_eq!(count, session.events().len() + round.events().len() + repair.events().len());
+    schemas.check_folder(&repair);
     assert!(lines.contains("slot_retry") && lines.contains("\"event\":\"ballot\""), "{lines}");
     let top = ["manifest.json", "session-meta.json", "status.json", "verdict.json"];
     assert_eq!(schemas.check_folder(&session), top.into());
@@ -137,6 +140,18 @@ fn every_file_and_line_of_a_judged_run_with_failures_fits_its_schema() {
     finish(&env, &["judge", "--json", "--judges", "urial"], 3);
     schemas.check_folder(&session);
     schemas.check_folder(&session.round("judging-2"));
+    // Two passes, and ballots from elsewhere: votes and judgements of two.
+    finish(&env, &["judge", "--passes", "2", "--leaks", "flag"], 0);
+    schemas.check_folder(&session);
+    schemas.check_folder(&session.round("judging-3"));
+    schemas.check_folder(&session.round("judging-3/pass-2"));
+    finish(&env, &["judge", "--import", session.path("judging-3/votes.json").to_str().unwrap()], 0);
+    schemas.check_folder(&session.round("judging-4"));
+    env.write("pairs.txt", "zebra yak A\nyak xerus tie\n");
+    let pattern = r"^(?<a>\S+) (?<b>\S+) (?<winner>\S+)$";
+    finish(&env, &["judge", "--import", "pairs.txt", "--import-pattern", pattern], 0);
+    schemas.check_folder(&session);
+    schemas.check_folder(&session.round("judging-5"));
 }
 
 #[test]

@@ -110,6 +110,7 @@ fn the_main_help_has_examples_and_exit_codes() {
       status         Show how far a session is
       list           List sessions, the newest first
       show           Show a session's answers and verdict
+      verify         Check that a session's folder still is what its record says
       cancel         Stop a running session, or one slot of it
       doctor         Check whether everything is ready to ask the panel
       models         List what can be asked here and now
@@ -136,6 +137,7 @@ fn the_main_help_has_examples_and_exit_codes() {
       team run -m claude:opus,codex "Why is the sky blue?"        only the answers
       team judge latest                                           vote on a finished run
       team show latest --reveal                                   who wrote what
+      team verify latest                                          whether all is as it was recorded
 
     Exit codes:
       0    done: `run` has at least one answer, `judge` has a ranking
@@ -222,9 +224,13 @@ fn config_shows_each_value_with_where_it_comes_from() {
     assert_eq!((code, err.as_str()), (0, ""));
     insta::assert_snapshot!(out, @r#"
     jobs = 2                      # [DIR]/home/.config/team/config.toml
+    leaks = "mask"                # built-in
     models.fast.seed = 7          # [DIR]/project/team.toml
     models.fast.use = "openai@m"  # [DIR]/home/.config/team/config.toml
     panel = ["claude", "fast"]    # [DIR]/project/team.toml
+    passes = 1                    # built-in
+    recuse = "none"               # built-in
+    repair = true                 # built-in
     retries = 2                   # built-in
     self_vote = "model"           # built-in
     sessions_dir = "elsewhere"    # command line

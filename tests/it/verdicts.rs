@@ -217,6 +217,8 @@ fn the_verdict_reads_well_to_a_person_in_a_hurry() {
         (r"team-which-one-is-it-\d{8}-\d{6}-[0-9a-f]{4}", "[SESSION]"),
         (r"[0-9a-f]{64}", "[HASH]"),
         (r"Isolation: .*", "Isolation: [ISOLATION]"),
+        // Which answer stands first is drawn anew in each run.
+        (r"-?1\.00 \| 2 \|", "[LEAN] | 2 |"),
     ]}, {
         insta::assert_snapshot!(by_name(&session, &out), @r#"
         # Verdict of a partial panel
@@ -224,6 +226,8 @@ fn the_verdict_reads_well_to_a_person_in_a_hurry() {
         **Answer kiwi wins** (kiwi): approved in 3 of 3 votes; next is plum (plum) with 33 %. It is in `response-kiwi.md`.
 
         > **Partial panel: 1 of 3 slots missing (slot [ID]), 1 of 4 judges missing (judge [ID]).** What finishes tends to be the faster models, so a partial panel is biased, not only smaller.
+
+        That answer kiwi is better than plum cannot be concluded: were they equally good, votes would differ as much or more in 40 % of such rounds (Fisher's exact test, N = 3 and 3 votes).
 
         ## Ranking
 
@@ -249,6 +253,18 @@ fn the_verdict_reads_well_to_a_person_in_a_hurry() {
 
         Valid votes: 6 of 8 possible; 0 abstentions and 2 missing. An answer needs 2 valid votes to win.
 
+        Length against rank: undefined (N = 2 answers); it takes three answers of different lengths and scores.
+
+        ## Judges
+
+        The lean to a place is from -1 to 1: 1 when everything approved stood before everything rejected (rank-biserial correlation of N votes, exact rank-sum test). What stood early may also have been better; `--passes 2` tells the two apart.
+
+        | Judge | Model | Approve | Reject | Lean | N | p |
+        | :--- | :--- | ---: | ---: | ---: | ---: | ---: |
+        | fair | fair | 1 | 1 | [LEAN] | 2 | 1.00 |
+        | firm | firm | 1 | 1 | [LEAN] | 2 | 1.00 |
+        | mild | mild | 2 | 0 | - | - | - |
+
         ## Dissent
 
         - Answer plum (most reject it):
@@ -269,11 +285,13 @@ fn the_verdict_reads_well_to_a_person_in_a_hurry() {
 
         - Panel: 2 of 3 answers complete, 3 of 4 judges complete
         - Own answers: no judge saw an answer of its own model (`--self-vote model`)
+        - Passes: one, each judge in an order of its own
+        - Authors that name themselves: none found (`--leaks mask`)
         - Isolation: [ISOLATION]
 
         ## How to verify
 
-        In the session's folder `[SESSION]`:
+        `team verify [SESSION]` computes all of this again from the folder, and names what differs first. Without `team`, in the session's folder `[SESSION]`:
 
         ```sh
         sha256sum judging/votes.json judging/verdict.json judging/verdict.md response-*.md judging/response-*.md
@@ -281,7 +299,7 @@ fn the_verdict_reads_well_to_a_person_in_a_hurry() {
         ```
 
         - The hashes of the first command stand in the lines of the second: `verdict` holds those of the votes and of this verdict, `slot_ended` that of an answer or of a judge's reply.
-        - `verdict.json` follows from `judging/votes.json` alone: each ballot as it was counted, with the order and the aliases that the judge saw. What a judge was shown is `judging/prompt-NN.md`, what it replied `judging/response-NN.md`.
+        - `verdict.json` follows from `judging/votes.json` alone: each ballot as it was counted, with the order and the aliases that the judge saw. What a judge was shown is `judging/prompt-NN.md`, what it replied `judging/response-NN.md`; those of a further turn are in `judging/pass-2/` and `repair/`.
         - Each line of `events.jsonl` holds the SHA-256 of the line before it, so no line changes without all later ones. Before this verdict the chain ended with the hash `[HASH]`: the `prev` of the verdict's line.
         "#);
     });
@@ -320,6 +338,7 @@ fn by_name(session: &Session, text: &str) -> String {
                 let rest = [1].iter().chain(&columns).map(|column| cells[*column]);
                 format!("| {} |", std::iter::once(first.as_str()).chain(rest).collect::<Vec<_>>().join(" | "))
             }
+            "## Judges" if line.starts_with("| 0") => judge(line),
             "## Key issues" if line.starts_with('|') => {
                 let last = judge(cells[3]);
                 let mut raised: Vec<&str> = last.split(" and ").collect();
@@ -385,7 +404,10 @@ fn an_unknown_score_is_no_score_and_every_number_says_what_it_is_of() {
     let verdict = env.session().json("verdict.json");
     let unvoted = verdict["answers"].as_array().unwrap().iter().find(|answer| answer["approvals"] == 0).unwrap();
     assert_eq!((&unvoted["score"], &unvoted["rank"], &unvoted["interval"]), (&Value::Null, &Value::Null, &Value::Null));
-    assert_eq!(verdict["ballots"], json!({"possible": 4, "cast": 1, "abstentions": 2, "missing": 1}));
+    assert_eq!(
+        verdict["ballots"],
+        json!({"possible": 4, "cast": 1, "abstentions": 2, "inconsistent": 0, "missing": 1})
+    );
     assert!(out.contains("| no votes | - | - |"), "{out}");
     assert!(out.contains("N = 0 votes on 0 answers"), "{out}");
 }

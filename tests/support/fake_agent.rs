@@ -46,7 +46,9 @@
 //! WORD, rejects the others); `garbage` (prose that mentions every alias and a verdict); `missing` (none for the last
 //! answer); `duplicate` (the last ballot twice); `conflict` (the last answer approved and rejected); `unknown` (one more
 //! ballot for an alias that was not given); `json` (approves all, as one JSON object); `unclosed` (the last fence stays
-//! open); `lower` (lower-case keys, `8/10`, CRLF); `each TEXT` (TEXT for every answer, `{alias}` being its name).
+//! open); `lower` (lower-case keys, `8/10`, CRLF); `each TEXT` (TEXT for every answer, `{alias}` being its name);
+//! `approve-first` (approves what stands first and rejects the others); `first RULE` (not when it is asked once more);
+//! `again RULE` (only then).
 
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods, reason = "a program of its own")]
 

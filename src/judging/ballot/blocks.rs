@@ -1,4 +1,6 @@
-//! Finds the fenced blocks of a reply, by the rules of CommonMark 0.31 section 4.5 as far as they matter here.
+//! Finds the fenced blocks of a reply.
+
+use crate::judging::fences::Fence;
 
 use super::field::{Field, field, issue, issues, plain};
 
@@ -24,13 +26,6 @@ pub(super) struct Found {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Fence {
-    mark: u8,
-    run: usize,
-    kind: Kind,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Vote,
     Json,
@@ -40,7 +35,7 @@ enum Kind {
 /// Reads `text` line by line.
 pub(super) fn find(text: &str) -> Found {
     let mut found = Found::default();
-    let mut open: Option<Fence> = None;
+    let mut open: Option<(Fence, Kind)> = None;
     let mut lines: Vec<&str> = Vec::new();
     let mut begun = false;
     for line in text.split(['\n', '\r']) {
@@ -50,27 +45,27 @@ pub(super) fn find(text: &str) -> Found {
             // A reply that is fenced as a whole is taken out of its wrapping.
             None if first && is_wrapping(line) => {}
             None => {
-                open = opening(line).map(|(fence, _)| fence);
+                open = opening(line).map(|(fence, kind, _)| (fence, kind));
                 lines.clear();
             }
-            Some(fence) if closes(line, fence) => {
-                close(&mut found, fence.kind, &lines);
+            Some((fence, kind)) if fence.is_closed_by(line) => {
+                close(&mut found, kind, &lines);
                 open = None;
             }
-            Some(fence) => match opening(line) {
+            Some((_, kind)) => match opening(line) {
                 // The closing fence was forgotten.
-                Some((next, _)) if fence.kind == Kind::Vote && next.kind == Kind::Vote => {
-                    close(&mut found, fence.kind, &lines);
+                Some((next, Kind::Vote, _)) if kind == Kind::Vote => {
+                    close(&mut found, kind, &lines);
                     lines.clear();
-                    open = Some(next);
+                    open = Some((next, Kind::Vote));
                 }
-                Some((Fence { kind: Kind::Vote, .. }, _)) => found.quoted += 1,
+                Some((_, Kind::Vote, _)) => found.quoted += 1,
                 _ => lines.push(line),
             },
         }
     }
-    if let Some(fence) = open {
-        close(&mut found, fence.kind, &lines);
+    if let Some((_, kind)) = open {
+        close(&mut found, kind, &lines);
     }
     found
 }
@@ -83,32 +78,20 @@ fn close(found: &mut Found, kind: Kind, lines: &[&str]) {
     }
 }
 
-/// The fence that `line` opens, and the words after it.
-fn opening(line: &str) -> Option<(Fence, &str)> {
-    let inner = line.trim_start();
-    let mark = *inner.as_bytes().first().filter(|byte| matches!(byte, b'`' | b'~'))?;
-    let run = inner.bytes().take_while(|byte| *byte == mark).count();
-    let info = &inner[run..];
-    // Backticks after backticks are a code span, not a fence.
-    if run < 3 || (mark == b'`' && info.contains('`')) {
-        return None;
-    }
+/// The fence that `line` opens, its kind, and the words after it.
+fn opening(line: &str) -> Option<(Fence, Kind, &str)> {
+    let (fence, info) = Fence::opened_by(line)?;
     let word = plain(info).split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     let kind = match word {
         _ if word.eq_ignore_ascii_case("vote") => Kind::Vote,
         _ if word.eq_ignore_ascii_case("json") => Kind::Json,
         _ => Kind::Other,
     };
-    Some((Fence { mark, run, kind }, info))
-}
-
-fn closes(line: &str, fence: Fence) -> bool {
-    let line = line.trim();
-    line.len() >= fence.run && line.bytes().all(|byte| byte == fence.mark)
+    Some((fence, kind, info))
 }
 
 fn is_wrapping(line: &str) -> bool {
-    opening(line).is_some_and(|(_, info)| {
+    opening(line).is_some_and(|(.., info)| {
         ["", "md", "markdown", "text", "txt"].iter().any(|kind| info.trim().eq_ignore_ascii_case(kind))
     })
 }

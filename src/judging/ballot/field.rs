@@ -44,7 +44,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// `REJECTED`, `ABSTAINED`, in any case. More may follow only behind a mark of punctuation, and must not name another
 /// verdict: `REJECT (the proof is wrong)` is a vote; `NOT APPROVE`, `APPROVE with changes`, `APPROVE | REJECT` and
 /// `DISAPPROVE` are none.
-pub(super) fn verdict(value: &str) -> Option<VoteVerdict> {
+pub(in crate::judging) fn verdict(value: &str) -> Option<VoteVerdict> {
     let value = value.trim_start_matches(|c: char| !c.is_alphanumeric());
     let first = words(value).next()?;
     let stated = verdict_word(first)?;
@@ -66,7 +66,7 @@ fn verdict_word(word: &str) -> Option<VoteVerdict> {
 
 /// A confidence as it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Confidence {
+pub(in crate::judging) enum Confidence {
     /// As given.
     Exact(u8),
     /// Moved to the nearest bound, or a fraction rounded down.
@@ -76,7 +76,7 @@ pub(super) enum Confidence {
 }
 
 /// Reads `8`, `8/10`, `8 out of 10`, `**8**`; `N/A`, `high`, `80%` and `4/5` are none.
-pub(super) fn confidence(value: &str) -> Confidence {
+pub(in crate::judging) fn confidence(value: &str) -> Confidence {
     let value = plain(value);
     let end = value.find(|c: char| !matches!(c, '0'..='9' | '.' | '-' | '+')).unwrap_or(value.len());
     let (number, rest) = value.split_at(end);

@@ -14,4 +14,6 @@ mod reading;
 pub use model::{Ballot, CastVote, Missing, MissingReason, Note, NoteKind, VoteVerdict};
 pub use reading::parse;
 
+pub(super) use field::{Confidence, confidence as stated_confidence, verdict as stated_verdict};
+
 use blocks::Entry;

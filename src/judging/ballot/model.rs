@@ -78,6 +78,8 @@ pub enum MissingReason {
     UnclearVerdict,
     /// Two ballots for this answer differ.
     Contradiction,
+    /// The judge completed its first pass only.
+    SecondPassFailed,
 }
 
 impl MissingReason {
@@ -90,6 +92,7 @@ impl MissingReason {
             Self::NotVoted => "no vote on this answer",
             Self::UnclearVerdict => "no clear verdict",
             Self::Contradiction => "two different votes",
+            Self::SecondPassFailed => "the judge did not complete its second pass",
         }
     }
 }
@@ -128,6 +131,8 @@ pub enum NoteKind {
     BadJson,
     /// A very long text or list was shortened.
     Shortened,
+    /// The judge was asked once more for what its ballot lacked.
+    AskedAgain,
 }
 
 impl NoteKind {
@@ -143,6 +148,7 @@ impl NoteKind {
             Self::ConfidenceAdjusted => "a confidence was adjusted to 1 to 10",
             Self::BadJson => "a ballot in JSON could not be read",
             Self::Shortened => "a long text was shortened",
+            Self::AskedAgain => "was asked once more for what the ballot lacked; votes that came of it",
         }
     }
 }

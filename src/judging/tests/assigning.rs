@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use proptest::prelude::*;
 
-use super::{answers, id, model, panel, rng, seated};
+use super::{answers, id, model, panel, rng, seated, vendors};
 use crate::config::SelfVote;
 use crate::error::Error;
 use crate::ids::SlotId;
@@ -117,7 +117,8 @@ fn rounds_that_cannot_be_are_refused() {
 #[test]
 fn a_single_judge_from_outside_sees_everything_once() {
     let (answers, _) = panel(5);
-    let judge = Judge { id: id(1), identity: model("outside"), seat: None, context_tokens: None };
+    let judge =
+        Judge { id: id(1), identity: model("outside"), vendors: vendors("outside"), seat: None, context_tokens: None };
     let assignments = assign(&answers, &[judge], SelfVote::Model, &mut rng(6)).unwrap();
     let mut seen = orders(&assignments).remove(0);
     seen.sort_unstable();

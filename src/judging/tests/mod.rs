@@ -8,7 +8,7 @@ mod prompting;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 
-use super::{Answer, Assignment, Judge, assign};
+use super::{Answer, Assignment, Judge, Vendors, assign};
 use crate::config::{ModelIdentity, SelfVote};
 use crate::ids::SlotId;
 
@@ -24,9 +24,17 @@ pub(super) fn model(name: &str) -> ModelIdentity {
     ModelIdentity(name.to_owned())
 }
 
+pub(super) fn vendors(name: &str) -> Vendors {
+    crate::secrets::families_in(name).map(|(_, vendor)| vendor).collect()
+}
+
 /// One answer per name, with ids from 01.
 pub(super) fn answers(names: &[&str]) -> Vec<Answer> {
-    names.iter().enumerate().map(|(index, name)| Answer { id: id(index + 1), identity: model(name) }).collect()
+    names
+        .iter()
+        .enumerate()
+        .map(|(index, name)| Answer { id: id(index + 1), identity: model(name), vendors: vendors(name) })
+        .collect()
 }
 
 /// The panel's own models as judges, each on its seat.
@@ -36,6 +44,7 @@ pub(super) fn seated(answers: &[Answer]) -> Vec<Judge> {
         .map(|answer| Judge {
             id: answer.id,
             identity: answer.identity.clone(),
+            vendors: answer.vendors.clone(),
             seat: Some(answer.id),
             context_tokens: None,
         })
@@ -53,7 +62,8 @@ pub(super) fn panel(count: usize) -> (Vec<Answer>, Vec<Judge>) {
 /// What one judge sees of `count` answers of others.
 pub(super) fn assignment(count: usize, seed: u64) -> Assignment {
     let (answers, _) = panel(count.max(2));
-    let judge = Judge { id: id(1), identity: model("judge"), seat: None, context_tokens: None };
+    let judge =
+        Judge { id: id(1), identity: model("judge"), vendors: vendors("judge"), seat: None, context_tokens: None };
     let mut assignment = assign(&answers, &[judge], SelfVote::Model, &mut rng(seed)).unwrap().remove(0);
     assignment.shown.truncate(count);
     assignment

@@ -3,14 +3,22 @@
 use std::collections::BTreeSet;
 
 use super::{assignment, id, panel, rng};
-use crate::config::SelfVote;
+use crate::config::{Leaks, SelfVote};
 use crate::ids::SlotId;
-use crate::judging::{AnswerCopy, Assignment, BallotForm, Coverage, JudgePrompts, PromptError, assign};
+use crate::judging::{
+    AnswerCopy, Assignment, BallotForm, CopyRules, Coverage, JudgePrompts, LeakScan, PromptError, assign,
+};
 use crate::prompts::Prompts;
+
+/// The prompts of `texts`, for a panel whose names nobody knows.
+fn prompts_of<'a>(own: &'a Prompts, task: &str, texts: &[(SlotId, &str)]) -> JudgePrompts<'a> {
+    let rules = CopyRules { scan: &LeakScan::new([""; 0]), leaks: Leaks::Mask };
+    JudgePrompts::new(own, task.as_bytes(), texts.iter().map(|(id, text)| (*id, text.as_bytes())), rules)
+}
 
 pub(super) fn written(task: &str, texts: &[(SlotId, &str)], assignment: &Assignment, form: BallotForm) -> String {
     let prompts = Prompts::embedded().unwrap();
-    let prompts = JudgePrompts::new(&prompts, task.as_bytes(), texts.iter().map(|(id, text)| (*id, text.as_bytes())));
+    let prompts = prompts_of(&prompts, task, texts);
     let mut out = Vec::new();
     prompts.write(assignment, form, &mut out).unwrap();
     assert_eq!(prompts.size(assignment, form).unwrap(), out.len() as u64);
@@ -67,9 +75,9 @@ fn a_template_without_a_place_for_the_answers_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     crate::fs::replace(&dir.path().join("judge.md"), b"{{ task }} {{ ballot_format }}").unwrap();
     let own = Prompts::load(Some(dir.path())).unwrap();
-    let prompts = JudgePrompts::new(&own, b"T", [(id(1), &b"a"[..]), (id(2), &b"b"[..])]);
+    let prompts = prompts_of(&own, "T", &[(id(1), "a"), (id(2), "b")]);
     let error = prompts.write(&assignment(2, 4), BallotForm::Blocks, &mut Vec::new()).unwrap_err();
-    assert!(matches!(error, PromptError::Place { place: "answers", count: 0 }));
+    assert!(matches!(error, PromptError::Place { file: "judge.md", place: "answers", count: 0 }));
     assert!(error.to_string().contains("{{ answers }}"), "{error}");
 }
 
@@ -91,7 +99,7 @@ fn a_small_context_gets_a_balanced_subset_of_at_least_two() {
     judges.iter_mut().for_each(|judge| judge.context_tokens = Some(4000));
     let text = "word ".repeat(400);
     let own = Prompts::embedded().unwrap();
-    let prompts = JudgePrompts::new(&own, b"T", answers.iter().map(|answer| (answer.id, text.as_bytes())));
+    let prompts = prompts_of(&own, "T", &answers.iter().map(|answer| (answer.id, text.as_str())).collect::<Vec<_>>());
     let assignments = assign(&answers, &judges, SelfVote::Model, &mut rng(6)).unwrap();
     let fitted = prompts.fit(assignments.clone(), &judges, |_| BallotForm::Blocks).unwrap();
     assert!(fitted.refused.is_empty());
@@ -114,7 +122,7 @@ fn a_context_that_does_not_hold_two_answers_refuses_that_judge_only() {
     judges[1].context_tokens = Some(1500);
     let text = "word ".repeat(1000);
     let own = Prompts::embedded().unwrap();
-    let prompts = JudgePrompts::new(&own, b"T", answers.iter().map(|answer| (answer.id, text.as_bytes())));
+    let prompts = prompts_of(&own, "T", &answers.iter().map(|answer| (answer.id, text.as_str())).collect::<Vec<_>>());
     let assignments = assign(&answers, &judges, SelfVote::Model, &mut rng(7)).unwrap();
     let fitted = prompts.fit(assignments, &judges, |_| BallotForm::Blocks).unwrap();
     assert_eq!(fitted.refused.len(), 1);
@@ -127,7 +135,7 @@ fn a_context_that_does_not_hold_two_answers_refuses_that_judge_only() {
 fn cut_answers_are_marked_and_counted() {
     let own = Prompts::embedded().unwrap();
     let long = "x".repeat(100_000);
-    let prompts = JudgePrompts::new(&own, b"T", [(id(1), long.as_bytes()), (id(2), &b"short"[..])]);
+    let prompts = prompts_of(&own, "T", &[(id(1), long.as_str()), (id(2), "short")]);
     let cut: Vec<&AnswerCopy> = prompts.copies().filter(|copy| copy.left_out > 0).collect();
     assert_eq!(cut.len(), 1);
     let mut out = Vec::new();

@@ -5,7 +5,11 @@ use crate::session::Layout;
 use crate::verdict::{Decision, Verdict};
 
 use super::headline::{banner, no_winner, outcome, winner};
-use super::{Context, Names, sections};
+use super::{Context, Names, judges, sections};
+
+/// The number of the wording of `verdict.md`, recorded with each verdict. One more whenever what [`render`] writes for
+/// the same verdict changes, so that a later program knows which documents it can write again to check them.
+pub const RENDERING: u32 = 2;
 
 /// `verdict.md`: for a person in a hurry the first lines suffice.
 #[must_use]
@@ -17,11 +21,13 @@ pub fn render(verdict: &Verdict, names: &Names, context: &Context) -> String {
             &banner[1..]
         ));
     }
+    parts.push(verdict.conclusion.sentence.clone());
     parts.extend(
         [
             sections::ranking(verdict, names),
             sections::votes(verdict, names),
             sections::agreement(verdict),
+            judges::judges(verdict, names),
             sections::dissent(verdict, names),
             sections::key_issues(verdict),
             sections::missing(verdict, names, context),

@@ -1,7 +1,7 @@
 //! One line that says who won, or that nobody did and why.
 
 use crate::ids::SlotId;
-use crate::verdict::{AnswerResult, MissingSeat, NoWinner, Verdict};
+use crate::verdict::{AnswerResult, MissingSeat, NoWinner, PairResult, Verdict};
 
 use super::Names;
 use super::escape::terminal;
@@ -35,6 +35,11 @@ pub fn banner(verdict: &Verdict) -> Option<String> {
     let parts: Vec<String> = [
         seats(&verdict.missing_slots, verdict.panel.slots, "slot", "slots"),
         seats(&verdict.missing_judges, verdict.panel.judges, "judge", "judges"),
+        (!verdict.left_out.is_empty()).then(|| {
+            let (answers, whose) =
+                if verdict.left_out.len() == 1 { ("answer", "its author") } else { ("answers", "their authors") };
+            format!("{answers} {} left out for naming {whose}", list(&verdict.left_out))
+        }),
     ]
     .into_iter()
     .flatten()
@@ -49,7 +54,10 @@ pub(super) fn winner(verdict: &Verdict) -> Option<&AnswerResult> {
 
 /// How the winner stands against the next.
 pub(super) fn outcome(verdict: &Verdict, winner: &AnswerResult, name: &Name) -> String {
-    let mut text = format!("approved in {}", share(winner));
+    let mut text = match pair_of(verdict, winner.id) {
+        Some(pair) => format!("wins {} of its {}", rate(pair), comparisons(pair)),
+        None => format!("approved in {}", share(winner)),
+    };
     if let Some(next) = verdict.answers.iter().find(|answer| answer.rank.is_some_and(|rank| rank > 1)) {
         let equals = verdict.answers.iter().filter(|answer| answer.rank == next.rank).map(|answer| answer.id);
         let ids: Vec<SlotId> = equals.collect();
@@ -61,6 +69,19 @@ pub(super) fn outcome(verdict: &Verdict, winner: &AnswerResult, name: &Name) -> 
         ));
     }
     text
+}
+
+fn pair_of(verdict: &Verdict, answer: SlotId) -> Option<&PairResult> {
+    verdict.pairs.as_ref()?.iter().find(|pair| pair.answer == answer)
+}
+
+fn rate(pair: &PairResult) -> String {
+    format!("{:.0} %", pair.rate.unwrap_or(0.0) * 100.0)
+}
+
+fn comparisons(pair: &PairResult) -> String {
+    let count = pair.comparisons();
+    format!("{count} comparison{}", if count == 1 { "" } else { "s" })
 }
 
 fn share(answer: &AnswerResult) -> String {
@@ -76,15 +97,26 @@ pub(super) fn no_winner(verdict: &Verdict, name: &Name) -> String {
     match (verdict.no_winner, first.first()) {
         (Some(NoWinner::NoAnswers), _) => "no answer is complete".to_owned(),
         (Some(NoWinner::OneAnswer), _) => "only one answer is complete, so there is nothing to compare".to_owned(),
-        (Some(NoWinner::NotApproved), Some(answer)) if ids.len() == 1 => {
-            format!("answer {} is first, but approved in {} only", named(&ids, name), share(answer))
-        }
+        (Some(NoWinner::NotApproved), Some(answer)) if ids.len() == 1 => match pair_of(verdict, answer.id) {
+            Some(pair) => {
+                format!(
+                    "answer {} is first, but wins {} of its {} only",
+                    named(&ids, name),
+                    rate(pair),
+                    comparisons(pair)
+                )
+            }
+            None => format!("answer {} is first, but approved in {} only", named(&ids, name), share(answer)),
+        },
         (Some(NoWinner::NotApproved), Some(_)) => {
             format!("answers {} share the first rank, and none has more approvals than rejections", named(&ids, name))
         }
         (Some(NoWinner::Tie), Some(answer)) => {
             let score = answer.score.unwrap_or(0.0) * 100.0;
             format!("answers {} share the first rank with {score:.0} % each", named(&ids, name))
+        }
+        (Some(NoWinner::TooFewVotes), _) if verdict.pairs.is_some() => {
+            format!("no answer is first with {needed} comparisons")
         }
         (Some(NoWinner::TooFewVotes), Some(answer)) if ids.len() == 1 => {
             let cast = answer.approvals + answer.rejections;

@@ -6,8 +6,10 @@ mod context;
 mod document;
 mod escape;
 mod headline;
+mod judges;
+mod pairs;
 mod sections;
 
 pub use context::{Context, FailedSeat, Names, Seat};
-pub use document::render;
+pub use document::{RENDERING, render};
 pub use headline::{banner, summary};

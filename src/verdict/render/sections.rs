@@ -1,6 +1,6 @@
 //! The parts of the document below its headline. A part with nothing to say is left out, except the agreement.
 
-use crate::config::SelfVote;
+use crate::config::{Leaks, Passes, Recuse, SelfVote};
 use crate::ids::SlotId;
 use crate::judging::VoteVerdict;
 use crate::session::Round;
@@ -12,13 +12,18 @@ use super::{Context, Names, Seat};
 
 /// Issues beyond these are in `verdict.json`.
 const MOST_ISSUES: usize = 20;
-const LONGEST_TEXT: usize = 300;
+pub(super) const LONGEST_TEXT: usize = 300;
 
 pub(super) fn ranking(verdict: &Verdict, names: &Names) -> Option<String> {
-    let mut text = String::from(
+    if let Some(pairs) = &verdict.pairs {
+        return Some(super::pairs::ranking(pairs, names));
+    }
+    let two = verdict.passes == Passes::Two;
+    let (flipped, line) = if two { (" Flipped |", " ---: |") } else { ("", "") };
+    let mut text = format!(
         "## Ranking\n\n\
-         | Rank | Answer | Model | Approve | Reject | Abstain | Missing | Score | 95 % interval | Confidence |\n\
-         | ---: | :--- | :--- | ---: | ---: | ---: | ---: | ---: | :--- | ---: |",
+         | Rank | Answer | Model | Approve | Reject | Abstain |{flipped} Missing | Score | 95 % interval | Confidence |\n\
+         | ---: | :--- | :--- | ---: | ---: | ---: |{line} ---: | ---: | :--- | ---: |",
     );
     for answer in &verdict.answers {
         let shared =
@@ -29,12 +34,13 @@ pub(super) fn ranking(verdict: &Verdict, names: &Names) -> Option<String> {
             None => "-".to_owned(),
         };
         text.push_str(&format!(
-            "\n| {rank} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            "\n| {rank} | {} | {} | {} | {} | {} |{} {} | {} | {} | {} |",
             answer.id,
             names.slot(answer.id),
             answer.approvals,
             answer.rejections,
             answer.abstentions,
+            if two { format!(" {} |", answer.inconsistent) } else { String::new() },
             answer.missing,
             answer.score.map_or_else(|| "no votes".to_owned(), percent),
             answer.interval.map_or_else(|| "-".to_owned(), interval),
@@ -44,11 +50,11 @@ pub(super) fn ranking(verdict: &Verdict, names: &Names) -> Option<String> {
     (!verdict.answers.is_empty()).then_some(text)
 }
 
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-fn interval(interval: Interval) -> String {
+pub(super) fn interval(interval: Interval) -> String {
     format!("{:.0} to {:.0} %", interval.low * 100.0, interval.high * 100.0)
 }
 
@@ -57,10 +63,11 @@ pub(super) fn votes(verdict: &Verdict, names: &Names) -> Option<String> {
     answers.sort_by_key(|answer| answer.id);
     let mut judges: Vec<SlotId> = answers.iter().flat_map(|answer| &answer.votes).map(|vote| vote.judge).collect();
     judges.extend(verdict.missing_votes.iter().map(|missing| missing.judge));
+    judges.extend(verdict.inconsistent_votes.iter().map(|vote| vote.judge));
     judges.extend(verdict.missing_judges.iter().map(|seat| seat.id));
     judges.sort();
     judges.dedup();
-    if judges.is_empty() || answers.is_empty() {
+    if judges.is_empty() || answers.is_empty() || verdict.pairs.is_some() {
         return None;
     }
     let mut text = String::from(
@@ -75,8 +82,10 @@ pub(super) fn votes(verdict: &Verdict, names: &Names) -> Option<String> {
             let vote = answer.votes.iter().find(|vote| vote.judge == judge);
             let missing =
                 || verdict.missing_votes.iter().any(|missing| missing.judge == judge && missing.answer == answer.id);
+            let flipped = verdict.inconsistent_votes.iter().any(|vote| vote.judge == judge && vote.answer == answer.id);
             let cell = match vote {
                 Some(vote) => cell(vote),
+                None if flipped => "flipped".to_owned(),
                 None if missing() => "missing".to_owned(),
                 None => "-".to_owned(),
             };
@@ -96,6 +105,9 @@ fn cell(vote: &ResultVote) -> String {
 }
 
 pub(super) fn agreement(verdict: &Verdict) -> Option<String> {
+    if verdict.pairs.is_some() {
+        return Some(format!("## Length\n\n{}", length(verdict)));
+    }
     let agreement = &verdict.agreement;
     let (votes, answers) = (agreement.votes, agreement.answers);
     let of = format!("N = {} on {}", plural(votes, "vote"), plural(answers, "answer"));
@@ -108,17 +120,34 @@ pub(super) fn agreement(verdict: &Verdict) -> Option<String> {
     };
     let ballots = &verdict.ballots;
     let counts = format!(
-        "Valid votes: {} of {} possible; {} and {} missing. An answer needs {} valid votes to win.",
+        "Valid votes: {} of {} possible; {}{} and {} missing. An answer needs {} valid votes to win.",
         ballots.cast,
         ballots.possible,
         plural(ballots.abstentions, "abstention"),
+        match verdict.passes {
+            Passes::Two => format!(", {} flipped", ballots.inconsistent),
+            Passes::One => String::new(),
+        },
         ballots.missing,
         verdict.votes_needed
     );
-    Some(format!("## Agreement\n\n{alpha}\n\n{counts}"))
+    Some(format!("## Agreement\n\n{alpha}\n\n{counts}\n\n{}", length(verdict)))
 }
 
-fn plural(count: u32, noun: &str) -> String {
+fn length(verdict: &Verdict) -> String {
+    let of = format!("N = {}", plural(verdict.length.answers, "answer"));
+    match verdict.length.rho {
+        Some(rho) => format!(
+            "Length against rank: Spearman's rho {rho:.2} ({of}). 1 when the longer answer always scores higher, -1 when \
+             the shorter does."
+        ),
+        None => {
+            format!("Length against rank: undefined ({of}); it takes three answers of different lengths and scores.")
+        }
+    }
+}
+
+pub(super) fn plural(count: u32, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -200,6 +229,16 @@ pub(super) fn missing(verdict: &Verdict, names: &Names, context: &Context) -> Op
             missing.reason.describe()
         ));
     }
+    for vote in &verdict.inconsistent_votes {
+        lines.push(format!(
+            "- Judge {} ({}), answer {}: {} in one order and {} in the other, so no vote",
+            vote.judge,
+            names.judge(vote.judge),
+            vote.answer,
+            vote.first.as_str().to_lowercase(),
+            vote.second.as_str().to_lowercase()
+        ));
+    }
     for judge in &verdict.judge_notes {
         for note in &judge.notes {
             let answer = note.answer.map(|id| format!(" on answer {id}")).unwrap_or_default();
@@ -211,7 +250,7 @@ pub(super) fn missing(verdict: &Verdict, names: &Names, context: &Context) -> Op
 }
 
 /// `text` with what stands between backticks kept as code, and everything else escaped.
-fn inline_commands(text: &str) -> String {
+pub(super) fn inline_commands(text: &str) -> String {
     let mut out = String::new();
     for (index, part) in text.split('`').enumerate() {
         if index % 2 == 1 {
@@ -234,7 +273,14 @@ pub(super) fn conditions(verdict: &Verdict, context: &Context) -> Option<String>
         SelfVote::Slot => "each judge saw all answers but that of its own seat (`--self-vote slot`)",
         SelfVote::Include => "judges voted on their own answers too (`--self-vote include`)",
     };
+    let recuse = match verdict.recuse {
+        Recuse::None => "",
+        Recuse::Vendor => "; nor one of its own vendor (`--recuse vendor`)",
+    };
     let panel = &verdict.panel;
+    if let Some(imported) = &verdict.imported {
+        return Some(super::pairs::imported(imported, verdict, context));
+    }
     let mut lines = vec![
         format!(
             "- Panel: {} of {} complete, {} of {} complete",
@@ -243,11 +289,54 @@ pub(super) fn conditions(verdict: &Verdict, context: &Context) -> Option<String>
             panel.completed_judges,
             plural(panel.judges, "judge")
         ),
-        format!("- Own answers: {rule}"),
+        format!("- Own answers: {rule}{recuse}"),
+        format!("- Passes: {}", passes(verdict.passes)),
+        format!("- Authors that name themselves: {}", leaks(verdict)),
         format!("- Isolation: {}", inline(&context.isolation, LONGEST_TEXT)),
     ];
     lines.extend(context.notes.iter().map(|note| format!("- Note: {}", inline_commands(note))));
     Some(format!("## How it was made\n\n{}", lines.join("\n")))
+}
+
+const fn passes(passes: Passes) -> &'static str {
+    match passes {
+        Passes::One => "one, each judge in an order of its own",
+        Passes::Two => {
+            "two, the second in reverse order; a vote that flips is none, and of two equal votes the confidence is the \
+             mean, halves rounded down (`--passes 2`)"
+        }
+    }
+}
+
+/// What was found of text by which authors name themselves, and what was done about it.
+fn leaks(verdict: &Verdict) -> String {
+    let mut parts = Vec::new();
+    let mut answers: Vec<_> = verdict.answers.iter().collect();
+    answers.sort_by_key(|answer| answer.id);
+    for answer in answers {
+        let found = answer.leaks;
+        let times = |count: u32| plural(count, "time");
+        let mut said = Vec::new();
+        if found.masked > 0 {
+            said.push(format!("{} masked for the judges", times(found.masked)));
+        }
+        if found.shown > 0 {
+            let why = if verdict.leaks == Leaks::Flag { "left as it is" } else { "left in code" };
+            said.push(format!("{} {why}", times(found.shown)));
+        }
+        if !said.is_empty() {
+            parts.push(format!("answer {}, {}", answer.id, said.join(" and ")));
+        }
+        if found.mentions > 0 {
+            let names = plural(found.mentions, "name");
+            parts.push(format!("answer {} has {names} of models or vendors that it does not call its own", answer.id));
+        }
+    }
+    parts.extend(verdict.left_out.iter().map(|id| format!("answer {id} was left out of the vote")));
+    if parts.is_empty() {
+        parts.push("none found".to_owned());
+    }
+    format!("{} (`--leaks {}`)", parts.join("; "), verdict.leaks)
 }
 
 pub(super) fn verification(verdict: &Verdict, context: &Context) -> Option<String> {
@@ -260,7 +349,8 @@ pub(super) fn verification(verdict: &Verdict, context: &Context) -> Option<Strin
     });
     Some(format!(
         "## How to verify\n\n\
-         In the session's folder `{session}`:\n\n\
+         `team verify {session}` computes all of this again from the folder, and names what differs first. Without \
+         `team`, in the session's folder `{session}`:\n\n\
          ```sh\n\
          sha256sum {round}/votes.json {round}/verdict.json {round}/verdict.md response-*.md {round}/response-*.md\n\
          grep -h -e '\"event\":\"verdict\"' -e '\"event\":\"slot_ended\"' events.jsonl {round}/events.jsonl\n\
@@ -268,7 +358,8 @@ pub(super) fn verification(verdict: &Verdict, context: &Context) -> Option<Strin
          - The hashes of the first command stand in the lines of the second: `verdict` holds those of the votes and of \
          this verdict, `slot_ended` that of an answer or of a judge's reply.\n\
          - `verdict.json` follows from `{round}/votes.json` alone: each ballot as it was counted, with the order and the \
-         aliases that the judge saw. What a judge was shown is `{round}/prompt-NN.md`, what it replied `{round}/response-NN.md`.\n\
+         aliases that the judge saw. What a judge was shown is `{round}/prompt-NN.md`, what it replied `{round}/response-NN.md`; \
+         those of a further turn are in `{round}/pass-2/` and `repair/`.\n\
          - Each line of `events.jsonl` holds the SHA-256 of the line before it, so no line changes without all later \
          ones.{head}"
     ))

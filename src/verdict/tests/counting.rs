@@ -121,7 +121,7 @@ fn the_place_in_the_prompt_is_recorded_with_the_vote() {
     let mut votes = round(&["aa", "aa"]);
     votes.judges[1].order.reverse();
     let verdict = tally(&votes);
-    let positions: Vec<u32> = verdict.answers[0].votes.iter().map(|vote| vote.position).collect();
+    let positions: Vec<u32> = verdict.answers[0].votes.iter().filter_map(|vote| vote.position).collect();
     assert_eq!(positions, [1, 2]);
 }
 

@@ -1,17 +1,24 @@
 //! Rounds written down in short form, counted and rendered.
 
 mod counting;
+mod passes;
 mod rendering;
 
 use std::collections::BTreeMap;
 
-use crate::config::SelfVote;
+use crate::config::{Leaks, Passes, Recuse, Repair, SelfVote};
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
-use crate::judging::{Candidate, CastVote, JudgeVotes, Missing, MissingReason, Panel, VoteVerdict, Votes};
+use crate::judging::{Candidate, CastVote, JudgeVotes, LeakCount, Missing, MissingReason, Panel, VoteVerdict, Votes};
 use crate::session::slot::SlotState;
 
 pub(super) fn id(number: usize) -> SlotId {
     SlotId::panel(99).nth(number - 1).unwrap()
+}
+
+/// The cases of a fixture of statistics.
+pub(super) fn cases(text: &str) -> Vec<serde_json::Value> {
+    let fixture: serde_json::Value = serde_json::from_str(text).unwrap();
+    fixture["cases"].as_array().unwrap().clone()
 }
 
 /// A round from one line per judge: per answer `a`pprove, `r`eject, `-` abstain, `?` missing, `.` not shown; a line
@@ -25,6 +32,9 @@ pub(super) fn round(lines: &[&str]) -> Votes {
             id: answer,
             state: SlotState::Completed,
             sha256: Some(Sha256Hash::of(answer.to_string().as_bytes())),
+            bytes: Some(100 * answer.number() as u64),
+            leaks: LeakCount::default(),
+            left_out: false,
             eligible_judges: eligible(answer),
         })
         .collect();
@@ -32,9 +42,14 @@ pub(super) fn round(lines: &[&str]) -> Votes {
         version: FormatVersion::CURRENT,
         round: 1,
         self_vote: SelfVote::Model,
+        recuse: Recuse::None,
+        leaks: Leaks::Mask,
+        passes: Passes::One,
+        repair: Repair::Once,
         panel: Panel { slots: answers as u32, judges: judges.len() as u32 },
         candidates,
         judges,
+        imported: None,
     }
 }
 
@@ -74,5 +89,8 @@ fn judge(judge: SlotId, line: &str) -> JudgeVotes {
             .map(|(answer, _)| Missing { answer: *answer, reason })
             .collect(),
         notes: Vec::new(),
+        pairs: Vec::new(),
+        repair: None,
+        second_pass: None,
     }
 }

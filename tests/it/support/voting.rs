@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use team::session::{Event, History, Layout, Round};
+use team::judging::{Replies, Votes};
+use team::session::{Event, History, Layout, Round, Turn};
 
 use super::{Session, TeamToml, TestEnv};
 
@@ -48,7 +49,7 @@ pub(crate) fn judges(round: &Session) -> BTreeMap<String, Value> {
 }
 
 /// Fails unless both chains of every round hold, are tied to each other and sealed, every recorded hash is that of its
-/// file, and the verdict is what the votes come to.
+/// file, the verdict is what the votes come to, and `team verify` finds the same.
 #[track_caller]
 pub(crate) fn assert_consistent(session: &Session) {
     let layout = Layout::new(session.dir());
@@ -71,16 +72,66 @@ pub(crate) fn assert_consistent(session: &Session) {
         });
         assert_eq!(closed, Some((history.records.len() as u64, history.head)));
         assert_hashes(&folder, &history);
+        assert_turns(&folder, *round, &history);
+        if folder.has("votes.json") {
+            assert_reread(&folder);
+        }
         if folder.has("verdict.json") {
             let again = team::verdict::recompute(folder.text("votes.json").as_bytes()).unwrap();
             assert_eq!(String::from_utf8(again).unwrap(), folder.text("verdict.json"));
         }
     }
+    let found = team::engine::verify(&layout, None).unwrap();
+    assert!(found.verified, "{found:#?}");
     let newest =
         rounds.iter().rev().map(|round: &Round| session.round(&round.folder())).find(|r| r.has("verdict.json"));
     if let Some(newest) = newest {
         assert_eq!(session.text("verdict.json"), newest.text("verdict.json"));
         assert_eq!(session.text("verdict.md"), newest.text("verdict.md"));
+    }
+}
+
+/// Fails unless every turn inside of `folder` is tied to its record and sealed in it, and no other folder looks like one.
+#[track_caller]
+fn assert_turns(folder: &Session, round: Round, history: &History) {
+    for turn in Turn::ALL {
+        let opened =
+            history.records.iter().position(|r| matches!(r.event, Event::TurnOpened { turn: t, .. } if t == turn));
+        assert_eq!(folder.has(turn.folder()), opened.is_some(), "{}", turn.folder());
+        let Some(opened) = opened else { continue };
+        let inside = folder.round(turn.folder());
+        let own = History::read(&Layout::new(inside.dir()).events()).unwrap();
+        let Event::Created { parent: Some(parent), slots, .. } = &own.records[0].event else { panic!("no parent") };
+        assert_eq!((parent.round, parent.turn), (round, Some(turn)));
+        assert_eq!(Some(parent.head), history.records[opened + 1].prev, "the turn is tied to its opening");
+        let Event::TurnOpened { judges, .. } = &history.records[opened].event else { unreachable!() };
+        assert_eq!(judges, slots);
+        let closed = history.records.iter().find_map(|record| match &record.event {
+            Event::TurnClosed { turn: t, events, head } if *t == turn => Some((*events, *head)),
+            _ => None,
+        });
+        assert_eq!(closed, Some((own.records.len() as u64, own.head)));
+        assert_eq!(inside.text("manifest.json"), folder.text("manifest.json"), "judges keep their ids");
+        assert_hashes(&inside, &own);
+        assert_turns(&inside, round, &own);
+    }
+}
+
+/// Fails unless reading every reply again gives the ballots on record.
+#[track_caller]
+fn assert_reread(folder: &Session) {
+    let votes = Votes::from_json(folder.text("votes.json").as_bytes()).unwrap();
+    for judge in &votes.judges {
+        let reply = |inside: &str| std::fs::read(folder.path(&format!("{inside}response-{}.md", judge.id))).ok();
+        let (first, repair) = (reply(""), reply("repair/"));
+        let (second, second_repair) = (reply("pass-2/"), reply("pass-2/repair/"));
+        let replies = Replies {
+            first: first.as_deref(),
+            repair: repair.as_deref(),
+            second: second.as_deref(),
+            second_repair: second_repair.as_deref(),
+        };
+        assert_eq!(&judge.reread(replies).unwrap(), judge);
     }
 }
 
@@ -95,7 +146,7 @@ fn assert_hashes(folder: &Session, history: &History) {
             Event::PromptWritten { judge, sha256 } => {
                 expected.insert(format!("prompt-{judge}.md"), sha256.to_string());
             }
-            Event::Verdict { votes, verdict_json, verdict_md } => {
+            Event::Verdict { votes, verdict_json, verdict_md, .. } => {
                 expected.extend(votes.map(|hash| ("votes.json".to_owned(), hash.to_string())));
                 expected.insert("verdict.json".to_owned(), verdict_json.to_string());
                 expected.insert("verdict.md".to_owned(), verdict_md.to_string());

@@ -17,6 +17,11 @@ pub(crate) enum Rule {
     Unclosed,
     Lower,
     Each(String),
+    ApproveFirst,
+    /// In the first prompt of a turn only.
+    First(Box<Rule>),
+    /// When asked once more only.
+    Again(Box<Rule>),
 }
 
 impl FromStr for Rule {
@@ -37,6 +42,9 @@ impl FromStr for Rule {
             ("unclosed", "") => Self::Unclosed,
             ("lower", "") => Self::Lower,
             ("each", text) if !text.is_empty() => Self::Each(text.to_owned()),
+            ("approve-first", "") => Self::ApproveFirst,
+            ("first", rule) => Self::First(Box::new(rule.parse()?)),
+            ("again", rule) => Self::Again(Box::new(rule.parse()?)),
             _ => return Err(format!("unknown rule `{text}`")),
         })
     }
@@ -65,6 +73,16 @@ pub(crate) fn answers(prompt: &str) -> Vec<Answer<'_>> {
     heads.iter().zip(ends).map(|((alias, _, start), end)| Answer { alias, text: &prompt[*start..end] }).collect()
 }
 
+/// The rule that holds for this prompt; `None` when nothing is to be printed.
+pub(crate) fn rule_for<'r>(rule: &'r Rule, prompt: &str) -> Option<&'r Rule> {
+    let again = prompt.lines().any(|line| line == "Your reply:");
+    match rule {
+        Rule::First(rule) => (!again).then_some(rule),
+        Rule::Again(rule) => again.then_some(rule),
+        rule => Some(rule),
+    }
+}
+
 /// What a judge with this rule prints.
 pub(crate) fn vote(rule: &Rule, answers: &[Answer<'_>]) -> String {
     let mut out = String::from("I read every answer.\n\n");
@@ -73,6 +91,10 @@ pub(crate) fn vote(rule: &Rule, answers: &[Answer<'_>]) -> String {
         let is_last = answer.alias == last;
         match rule {
             Rule::All(verdict) => out += &block(answer.alias, verdict),
+            Rule::ApproveFirst => {
+                let first = answers.first().is_some_and(|first| first.alias == answer.alias);
+                out += &block(answer.alias, if first { "APPROVE" } else { "REJECT" });
+            }
             Rule::ApproveWord(word) => {
                 let (verdict, issues) = match answer.text.contains(word.as_str()) {
                     true => ("APPROVE", "None".to_owned()),
@@ -93,7 +115,7 @@ pub(crate) fn vote(rule: &Rule, answers: &[Answer<'_>]) -> String {
                 );
             }
             Rule::Each(text) => out += &text.replace("{alias}", answer.alias),
-            Rule::Json => {}
+            Rule::Json | Rule::First(_) | Rule::Again(_) => {}
             Rule::Missing | Rule::Duplicate | Rule::Conflict | Rule::Unknown | Rule::Unclosed => {
                 out += &block(answer.alias, "APPROVE");
             }

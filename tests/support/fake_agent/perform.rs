@@ -115,9 +115,10 @@ fn one(step: Step, prompt: &mut Option<String>) -> io::Result<Done> {
             }
         }
         Step::Vote(rule) => {
-            let answers = ballots::answers(read(prompt)?);
-            if !answers.is_empty() {
-                write(Stream::Out, ballots::vote(&rule, &answers).as_bytes())?;
+            let prompt = read(prompt)?;
+            let answers = ballots::answers(prompt);
+            if let Some(rule) = ballots::rule_for(&rule, prompt).filter(|_| !answers.is_empty()) {
+                write(Stream::Out, ballots::vote(rule, &answers).as_bytes())?;
             }
         }
     }

@@ -1,0 +1,26 @@
+//! `team verify`: the whole record of a session computed again from its folder, and compared with what lies there.
+//!
+//! [`verify()`] reads and writes nothing. It goes through the folder in a fixed order: what the session says of itself
+//! ([`session`]), the chain of each record ([`record`]), the files of each panel ([`panel`]), each round of votes from the
+//! judges' replies, those of further turns ([`turns`]) or the imported files ([`imports`]) to the text of the verdict
+//! ([`round`], [`ballots`], [`document`]), and last whatever no event knows
+//! ([`strangers`]). Every file is opened as a plain file, never through a link, and long ones are streamed ([`audit`]).
+//! What was found is a [`Verification`].
+
+mod audit;
+mod ballots;
+mod difference;
+mod document;
+mod headings;
+mod imports;
+mod opening;
+mod panel;
+mod record;
+mod report;
+mod round;
+mod session;
+mod strangers;
+mod turns;
+
+pub use report::{Checked, Mismatch, RecordEnd, Verification};
+pub use session::verify;

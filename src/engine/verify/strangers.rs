@@ -1,0 +1,128 @@
+//! Files that no event knows. A planted answer, log or round would otherwise pass for one of the session's own.
+
+use std::collections::BTreeSet;
+
+use super::audit::{Audit, Entry};
+use super::panel::{End, Panel};
+use super::report::Mismatch;
+use crate::ids::SlotId;
+use crate::session::Turn;
+
+/// What file managers leave in any folder.
+const LITTER: [&str; 3] = [".DS_Store", "Thumbs.db", "desktop.ini"];
+
+/// Tells everything in the folders of `panels`, the session's own first, that nothing accounts for.
+pub(super) fn check(audit: &mut Audit, panels: &[&Panel]) {
+    for panel in panels {
+        let slots = panel.slots();
+        for name in audit.names(panel.prefix.trim_end_matches('/')).to_vec() {
+            let file = panel.file(&name);
+            match name.as_str() {
+                "work" => check_work(audit, &file, &slots),
+                "errors" => check_errors(audit, panel, &file, &slots),
+                ".requests" if panel.prefix.is_empty() => check_requests(audit, &file),
+                "report.html" if panel.prefix.is_empty() => {
+                    audit.note("`report.html` is made from the record on request; it is not checked");
+                }
+                _ if audit.knows(&file) => {}
+                _ => judge(audit, panel, &file, &name, &slots),
+            }
+        }
+    }
+}
+
+/// What a slot's own program left in its scratch folder is its own; which folders there are is ours.
+fn check_work(audit: &mut Audit, folder: &str, slots: &BTreeSet<SlotId>) {
+    if !audit.is_folder(folder) {
+        return;
+    }
+    for name in audit.names(folder).to_vec() {
+        let file = format!("{folder}/{name}");
+        if name.parse().is_ok_and(|slot| slots.contains(&slot)) {
+            audit.is_folder(&file);
+        } else if !is_litter(audit, &file, &name) {
+            stranger(audit, &file);
+        }
+    }
+}
+
+fn check_errors(audit: &mut Audit, panel: &Panel, folder: &str, slots: &BTreeSet<SlotId>) {
+    if !audit.is_folder(folder) {
+        return;
+    }
+    for name in audit.names(folder).to_vec() {
+        let file = format!("{folder}/{name}");
+        if !audit.knows(&file) {
+            judge(audit, panel, &file, &name, slots);
+        }
+    }
+}
+
+/// Requests are no part of the record: the owner takes them away.
+fn check_requests(audit: &mut Audit, folder: &str) {
+    if !audit.is_folder(folder) {
+        return;
+    }
+    for name in audit.names(folder).to_vec() {
+        if !name.ends_with(".json") && !name.starts_with('.') {
+            stranger(audit, &format!("{folder}/{name}"));
+        }
+    }
+}
+
+fn judge(audit: &mut Audit, panel: &Panel, file: &str, name: &str, slots: &BTreeSet<SlotId>) {
+    let entry = audit.entry(file).ok();
+    // A name that is no text does not lead back to its file.
+    if entry == Some(Entry::Missing) && !name.contains(char::REPLACEMENT_CHARACTER) {
+        // A file that was being written has its own name now.
+        return;
+    }
+    let plain = entry == Some(Entry::File);
+    if plain && is_unfinished(name, slots) {
+        if panel.end == End::Published {
+            audit.note(format!("`{file}` is what was left when its writer was stopped"));
+        }
+    } else if !is_litter(audit, file, name) && !is_begun_round(audit, panel, file, name) {
+        stranger(audit, file);
+    }
+}
+
+/// Whether `name` is one under which a file is written before it gets its own.
+fn is_unfinished(name: &str, slots: &BTreeSet<SlotId>) -> bool {
+    let of_slot = |start: &str, end: &str| {
+        let id = name.strip_prefix(start).and_then(|rest| rest.strip_suffix(end));
+        id.and_then(|id| id.parse().ok()).is_some_and(|slot| slots.contains(&slot))
+    };
+    name.starts_with(".tmp-")
+        || of_slot(".response-", ".md.part")
+        || of_slot(".", ".stderr.part")
+        || of_slot(".", ".stderr.log")
+}
+
+fn is_litter(audit: &mut Audit, file: &str, name: &str) -> bool {
+    let litter = LITTER.contains(&name);
+    if litter {
+        audit.note(format!("`{file}` is a file manager's and no part of the session"));
+    }
+    litter
+}
+
+/// The folder of a round, or of a turn in one, is made right before its opening is recorded.
+fn is_begun_round(audit: &mut Audit, panel: &Panel, file: &str, name: &str) -> bool {
+    let is_name = match panel.prefix.is_empty() {
+        true => name == "judging" || name.starts_with("judging-"),
+        false => Turn::ALL.iter().any(|turn| name == turn.folder()),
+    };
+    let begun = panel.end == End::Open
+        && is_name
+        && audit.entry(file).is_ok_and(|entry| entry == Entry::Folder)
+        && audit.names(file).is_empty();
+    if begun {
+        audit.note(format!("`{file}` is an empty folder, made for what was not begun yet"));
+    }
+    begun
+}
+
+pub(super) fn stranger(audit: &mut Audit, file: &str) {
+    audit.mismatch(Mismatch::new(file, "is no part of the session: no event knows it"));
+}
