@@ -216,9 +216,10 @@ impl Failure<'_> {
     /// Writes the log and puts what a person needs into the record.
     fn tell(self, log: ErrorLog, layout: &Layout, scrub: &Scrub) -> SlotError {
         let Self { slot, reason, .. } = self;
+        // First: what the program printed may say which model it chose.
+        let stdout_snippet = self.printed.snippet(SNIPPET, &|text| scrub.text_for(Some(slot), text));
         let detail = shown(scrub, slot, self.detail);
         let stderr_snippet = log.kept().snippet(SNIPPET);
-        let stdout_snippet = self.printed.snippet(SNIPPET, &|text| scrub.text_for(Some(slot), text));
         let diagnosis = format!("{}: {detail}\n{}", reason.as_str(), reason.next_step());
         let log_path = layout.error_log(slot);
         let error_log_path = match log.publish(&log_path, &diagnosis) {

@@ -54,6 +54,17 @@ impl AttemptSink {
     }
 }
 
+impl AttemptSink {
+    /// Keeps some of the raw output. Programs begin with the model that they chose, so its beginning is learned from.
+    pub(crate) fn printed(&mut self, bytes: &[u8]) {
+        if self.printed.0.total() < KEPT as u64 {
+            let beginning = &bytes[..bytes.len().min(KEPT)];
+            self.scrub.learn(self.slot, &String::from_utf8_lossy(beginning));
+        }
+        self.printed.0.push(bytes);
+    }
+}
+
 impl Output for AttemptSink {
     fn text(&mut self, piece: &[u8]) -> io::Result<()> {
         self.answer.push(piece)?;
