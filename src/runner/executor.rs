@@ -15,7 +15,7 @@ use super::classify::{self, AttemptFacts, Ending, Exit, Outcome, classify};
 use super::drive::{Driven, Halt, drive};
 use super::job::Checks;
 use super::limits::at_limit;
-use super::sink::{AttemptSink, Printed, shown};
+use super::sink::{AttemptSink, Printed, log_redact, shown};
 use crate::capture::{ErrorLog, Pattern, background_ceiling, said_error, telling_line};
 use crate::config::{AgentKind, Target};
 use crate::fs;
@@ -219,10 +219,10 @@ impl Failure<'_> {
         // First: what the program printed may say which model it chose.
         let stdout_snippet = self.printed.snippet(SNIPPET, &|text| scrub.text_for(Some(slot), text));
         let detail = shown(scrub, slot, self.detail);
-        let stderr_snippet = log.kept().snippet(SNIPPET);
+        let stderr_snippet = log.kept().snippet(SNIPPET).map(|text| scrub.text_for(Some(slot), &text));
         let diagnosis = format!("{}: {detail}\n{}", reason.as_str(), reason.next_step());
         let log_path = layout.error_log(slot);
-        let error_log_path = match log.publish(&log_path, &diagnosis) {
+        let error_log_path = match log.publish(&log_path, &diagnosis, &mut log_redact(scrub, slot)) {
             Ok(()) => Some(relative(&log_path, layout.root())),
             Err(error) => {
                 tracing::warn!("the log of slot {slot} could not be written: {error}");

@@ -45,7 +45,7 @@ impl AttemptSink {
         Ok(Self {
             slot,
             answer: AnswerFile::create(&attempt.layout.response_part(slot))?,
-            log: ErrorLog::new(&part, Box::new(LineRedact(scrub.lines_for(Some(slot)))))?,
+            log: ErrorLog::new(&part, Box::new(log_redact(&scrub, slot)))?,
             printed: Printed(HeadTail::new(KEPT)),
             live: Arc::clone(&attempt.live),
             scrub,
@@ -106,6 +106,11 @@ impl Printed {
         let tail: String = text.chars().skip(count - limit).collect();
         Some(format!("{head} [...] {tail}"))
     }
+}
+
+/// What the log of `slot` goes through.
+pub(crate) fn log_redact(scrub: &Scrub, slot: SlotId) -> impl Redact + use<> {
+    LineRedact(scrub.lines_for(Some(slot)))
 }
 
 struct LineRedact(ScrubLines);

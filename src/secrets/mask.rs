@@ -192,7 +192,10 @@ impl Matcher {
         if !self.words.is_match(text) {
             return;
         }
-        let found = self.words.find_overlapping_iter(text).filter(|m| is_word(text, m.start(), m.end()));
+        let found = self
+            .words
+            .find_overlapping_iter(text)
+            .filter(|m| is_word(text, m.start(), m.end()) && !is_mark(text, m.range()));
         hits.extend(found.map(|m| Hit { range: m.range(), naming: self.namings[m.pattern().as_usize()] }));
     }
 }
@@ -272,6 +275,14 @@ fn is_word(text: &str, from: usize, to: usize) -> bool {
     let after_next = text[to..].chars().nth(1);
     before.is_none_or(|before| is_break(before, first, second) || is_escape(text.as_bytes(), from))
         && after.is_none_or(|after| is_break(last, after, after_next))
+}
+
+/// Whether `text[range]` is the word in a mark, as it is when a text is masked a second time.
+fn is_mark(text: &str, range: Range<usize>) -> bool {
+    let before = text[..range.start].trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    text[range.end..].starts_with(']')
+        && before.ends_with('[')
+        && [Naming::Model, Naming::Program, Naming::Key].iter().any(|naming| naming.as_str() == &text[range.clone()])
 }
 
 /// Whether a word ends between `a` and `b`, which `c` follows.
@@ -367,6 +378,7 @@ mod tests {
         assert_eq!(Mask::new(vec![names(&["model", "abc"])]).text_for(Some(id), "abc"), "[01.model]");
         let two = Mask::new(vec![names(&["abc"]), SlotNames { slot: ids()[1], ..names(&["model"]) }]);
         assert_eq!(two.text_for(Some(id), "abc model"), "[model] [model]");
+        assert_eq!(two.text_for(Some(id), "[model] and [01.model]"), "[model] and [01.model]", "a second time");
     }
 
     #[test]
