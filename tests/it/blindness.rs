@@ -1,6 +1,8 @@
 //! Until the verdict nothing but a manifest says which model a slot is: no file, nothing printed, no prompt, and nothing
 //! that another slot can see.
 
+mod leaks;
+
 use serde_json::{Value, json};
 
 use crate::support::{Session, TeamToml, TestEnv, after_lacks, assert_consistent, finish, wait_until};

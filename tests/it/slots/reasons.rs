@@ -231,7 +231,7 @@ fn what_a_program_says_of_itself_moves_no_cursor_and_names_nobody_while_it_runs(
         let slot = session.slot(&id);
         slot["activity"].as_str().filter(|activity| activity.starts_with("tool ")).map(str::to_owned)
     });
-    assert_eq!(activity, r"tool mcp__[model]__\u{1b}[2Jfetch\u{202e}");
+    assert_eq!(activity, r"tool [model]__\u{1b}[2Jfetch\u{202e}");
     env.write("go", "");
     assert_eq!(team.wait().code(), Some(0));
     let escaped = r"one\u{1b}[2J two\u{7}\r three\u{202e}";
