@@ -136,14 +136,14 @@ impl Words {
         }
     }
 
-    /// An argument may be a script's path or a model's id.
+    /// An argument may be a script's path or a model's id. One of several words is a script itself.
     fn argument(&mut self, argument: &str) {
         if argument.contains("{prompt_file}") || is_common(argument) {
             return;
         }
         if families_in(argument).next().is_some() {
             self.id(argument);
-        } else if argument.contains('/') || argument.contains('.') {
+        } else if argument.contains(['/', '.']) && !argument.contains(char::is_whitespace) {
             self.program(argument);
         }
     }

@@ -42,7 +42,7 @@ pub(super) const fn is_part(byte: u8) -> bool {
 fn is_path(text: &str, before: Range<usize>) -> bool {
     let start = before.start;
     let before = &text[before];
-    let whole = text[start..].as_bytes();
+    let whole = &text.as_bytes()[start..];
     if before.contains("://") {
         return false;
     }
