@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 mod agent;
 mod vendor_key;
+mod vendor_names;
 
 pub use agent::{AgentKind, Setting};
 

@@ -3,7 +3,7 @@
 //! What comes is redacted first, then kept in a hidden part file up to [`ON_DISK`] and in memory at both ends. Only a
 //! slot that failed gets a log: the diagnosis, then the text. Nothing is created for a program that is silent.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::HeadTail;
@@ -14,6 +14,9 @@ use crate::ids::Sha256Hash;
 const ON_DISK: u64 = 4 << 20;
 /// Bytes of either end that stay in memory.
 const IN_MEMORY: usize = 32 << 10;
+
+/// Bytes of the part file that are read at once.
+const COPIED: usize = 64 << 10;
 
 /// Takes secrets out of a stream that comes in any pieces.
 pub trait Redact: Send {
@@ -85,15 +88,16 @@ impl ErrorLog {
 
     /// Writes the log of a failed slot to `log`: `diagnosis`, then what came on standard error.
     ///
-    /// The caller has redacted `diagnosis`. An error of an earlier write is in the log too; the log is written
+    /// The caller has redacted `diagnosis`. The text goes through `redact` once more: what must not be in it may have been
+    /// learned after it came. An error of an earlier write is in the log too; the log is written
     /// from memory then. Gives the log's hash.
-    pub fn publish(mut self, log: &Path, diagnosis: &str) -> io::Result<Sha256Hash> {
+    pub fn publish(mut self, log: &Path, diagnosis: &str, redact: &mut dyn Redact) -> io::Result<Sha256Hash> {
         if let Some(dir) = log.parent() {
             fs::ensure_dir(dir)?;
         }
         let temp = self.part.with_extension("log");
         fs::remove_if_exists(&temp)?;
-        let written = self.write_log(&temp, diagnosis).and_then(|()| {
+        let written = self.write_log(&temp, diagnosis, redact).and_then(|()| {
             // A few MiB at most, and only of a slot that failed.
             let sha256 = Sha256Hash::of(&fs_err::read(&temp)?);
             fs::publish(&temp, log)?;
@@ -113,7 +117,7 @@ impl ErrorLog {
         fs::remove_if_exists(&self.part)
     }
 
-    fn write_log(&self, temp: &Path, diagnosis: &str) -> io::Result<()> {
+    fn write_log(&self, temp: &Path, diagnosis: &str, redact: &mut dyn Redact) -> io::Result<()> {
         let file = fs::create_exclusive(temp)?;
         let mut log = io::BufWriter::new(file);
         writeln!(log, "{}", diagnosis.trim_end())?;
@@ -127,16 +131,17 @@ impl ErrorLog {
             writeln!(log, "\nstandard error, {total} bytes:\n")?;
             let end = self.kept.end();
             if self.refused.is_none() && self.file.is_some() {
-                io::copy(&mut fs_err::File::open(&self.part)?.take(self.on_disk), &mut log)?;
+                let part = fs_err::File::open(&self.part)?.take(self.on_disk);
+                let mut part = io::BufReader::with_capacity(COPIED, part);
                 let beyond = total - self.on_disk;
                 let tail = &end[end.len() - end.len().min(usize::try_from(beyond).unwrap_or(usize::MAX))..];
                 let left_out = beyond - tail.len() as u64;
-                if left_out > 0 {
-                    write!(log, "\n[... {left_out} bytes left out ...]\n")?;
-                }
-                log.write_all(tail)?;
+                let gap = format!("\n[... {left_out} bytes left out ...]\n");
+                let gap = if left_out > 0 { gap.as_str() } else { "" };
+                redacted(&mut (&mut part).chain(gap.as_bytes()).chain(tail), redact, &mut log)?;
             } else {
-                log.write_all(self.kept.snippet(IN_MEMORY).unwrap_or_default().as_bytes())?;
+                let text = self.kept.snippet(IN_MEMORY).unwrap_or_default();
+                redacted(&mut text.as_bytes(), redact, &mut log)?;
             }
             log.write_all(b"\n")?;
         }
@@ -168,6 +173,24 @@ impl ErrorLog {
         };
         file.write_all(piece)
     }
+}
+
+/// Copies `from` to `into` through `redact`.
+fn redacted(from: &mut dyn BufRead, redact: &mut dyn Redact, into: &mut dyn Write) -> io::Result<()> {
+    let mut clean = Vec::new();
+    loop {
+        let piece = from.fill_buf()?;
+        if piece.is_empty() {
+            break;
+        }
+        redact.push(piece, &mut clean);
+        let taken = piece.len();
+        from.consume(taken);
+        into.write_all(&clean)?;
+        clean.clear();
+    }
+    redact.finish(&mut clean);
+    into.write_all(&clean)
 }
 
 impl std::fmt::Debug for ErrorLog {
@@ -203,12 +226,12 @@ mod tests {
         let mut log = log_in(dir.path(), Box::new(Unchanged));
         log.push(b"went wrong");
         log.end();
-        let sha256 = log.publish(&path, "FAILED auth: status 401\n").unwrap();
+        let sha256 = log.publish(&path, "FAILED auth: status 401\n", &mut Unchanged).unwrap();
         assert_eq!(sha256, Sha256Hash::of(&fs_err::read(&path).unwrap()), "what the record will say of it");
         let text = fs_err::read_to_string(&path).unwrap();
         assert_eq!(text, "FAILED auth: status 401\n\nstandard error, 10 bytes:\n\nwent wrong\n");
         assert_eq!(std::fs::read_dir(dir.path().join("errors")).unwrap().count(), 1);
-        log_in(dir.path(), Box::new(Unchanged)).publish(&path, "EMPTY").unwrap();
+        log_in(dir.path(), Box::new(Unchanged)).publish(&path, "EMPTY", &mut Unchanged).unwrap();
         assert_eq!(fs_err::read_to_string(&path).unwrap(), "EMPTY\n\nstandard error: nothing\n");
     }
 
@@ -223,7 +246,7 @@ mod tests {
         }
         log.push(b" LAST");
         log.end();
-        log.publish(&path, "FAILED").unwrap();
+        log.publish(&path, "FAILED", &mut Unchanged).unwrap();
         let text = fs_err::read_to_string(&path).unwrap();
         assert!(text.contains("\n\nFIRST xxx") && text.ends_with("xxx LAST\n"));
         let left_out = (6 << 20) + 11 - ON_DISK - IN_MEMORY as u64;
@@ -248,6 +271,14 @@ mod tests {
                 into.append(&mut self.0);
             }
         }
+        /// Takes out a word that nobody knew before.
+        struct LateKey;
+        impl Redact for LateKey {
+            fn push(&mut self, bytes: &[u8], into: &mut Vec<u8>) {
+                into.extend(bytes.iter().map(|b| if *b == b'b' { b'-' } else { *b }));
+            }
+            fn finish(&mut self, _: &mut Vec<u8>) {}
+        }
         let dir = tempfile::tempdir().unwrap();
         let mut log = log_in(dir.path(), Box::<NoKey>::default());
         for byte in b"a KEY b KEY" {
@@ -258,9 +289,9 @@ mod tests {
         }
         log.end();
         assert_eq!(log.kept().snippet(100).unwrap(), "a *** b ***");
-        log.publish(&dir.path().join("errors/01.log"), "FAILED").unwrap();
+        log.publish(&dir.path().join("errors/01.log"), "FAILED", &mut LateKey).unwrap();
         let text = fs_err::read_to_string(dir.path().join("errors/01.log")).unwrap();
-        assert!(text.contains("a *** b ***\n"), "{text}");
+        assert!(text.contains("a *** - ***\n"), "what is learned late is taken out as well: {text}");
     }
 
     #[test]
@@ -271,7 +302,7 @@ mod tests {
         log.push(b"lost on disk, kept in memory");
         log.end();
         let path = dir.path().join("errors/01.log");
-        log.publish(&path, "FAILED").unwrap();
+        log.publish(&path, "FAILED", &mut Unchanged).unwrap();
         let text = fs_err::read_to_string(&path).unwrap();
         assert!(text.contains("could not be kept whole") && text.contains("kept in memory"), "{text}");
     }

@@ -27,4 +27,4 @@ pub use error_log::{ErrorLog, Redact, Unchanged};
 pub use head_tail::HeadTail;
 pub(crate) use head_tail::escape;
 pub use pattern::{Pattern, PatternError};
-pub use provider_words::{background_ceiling, said_error, telling_line};
+pub use provider_words::{background_ceiling, logged_error, said_error, telling_line};

@@ -96,9 +96,43 @@ pub fn said_error(stderr: &[u8]) -> Option<TypedError> {
     (error.reason != Reason::ApiError || status_in(words).is_some()).then_some(error)
 }
 
+/// What `opencode` wrote into its log about an error of which its frame only says that the log has it.
+///
+/// `stderr` may be the tail of it. The last such line counts, for it tells of the end.
+#[must_use]
+pub fn logged_error(frame: &TypedError, stderr: &[u8]) -> Option<TypedError> {
+    if !frame.detail.contains("Check server logs") {
+        return None;
+    }
+    let text = String::from_utf8_lossy(stderr);
+    let said = text.lines().rev().filter(|line| line.contains(" level=ERROR ")).find_map(|line| {
+        let (_, value) = line.split_once(" error=\"")?;
+        Some(value.split_once('"').map_or(value, |(value, _)| value))
+    })?;
+    let (name, words) = said.split_once(": ").filter(|(name, _)| !name.contains(' ')).unwrap_or(("", said));
+    Some(typed_error(None, name, words))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_that_is_only_in_the_log_is_taken_from_there() {
+        let frame = TypedError::new(Reason::ApiError, "Unexpected server error. Check server logs for details.");
+        let line = "timestamp=2026-11-30T12:37:18.756Z level=ERROR run=b0 message=failed ref=err_4 error=";
+        let log =
+            |error: &str| format!("timestamp=x level=WARN error=\"Other: no\"\n{line}{error} cause=\"x\"\n\nmore\n");
+        let said = log("\"ProviderModelNotFoundError: Model not found: foo/. Did you mean: frogbot?\"");
+        let expected = TypedError::new(Reason::UnknownModel, "Model not found: foo/. Did you mean: frogbot?");
+        assert_eq!(logged_error(&frame, said.as_bytes()), Some(expected));
+        let said = log("\"went wrong at once: quite so\"");
+        let expected = TypedError::new(Reason::ApiError, "went wrong at once: quite so");
+        assert_eq!(logged_error(&frame, said.as_bytes()), Some(expected));
+        assert_eq!(logged_error(&frame, b"level=WARN error=\"A: b\"\n"), None);
+        let telling = TypedError::new(Reason::ApiError, "bad request");
+        assert_eq!(logged_error(&telling, log("\"A: b\"").as_bytes()), None);
+    }
 
     #[test]
     fn json_inside_a_sentence_is_opened() {

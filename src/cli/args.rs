@@ -27,11 +27,9 @@ Examples:
 
 Exit codes:
   0    done: `run` has at least one answer, `judge` has a ranking
-  1    the bar was not met
   2    wrong usage or configuration, or another process owns the session
   3    no decision
   4    nothing usable: no slot completed (with `--strict`: any slot is missing)
-  5    waiting for a decision of a person
   6    an integrity check failed
   70   internal error
   128+n ended by signal n (130 also when cancelled from outside)
@@ -362,7 +360,10 @@ Exit codes:
   0  ready
   2  not ready: the last line says why")]
 pub struct DoctorArgs {
-    /// Also ask each member of the panel one short question (this may cost a little)
+    /// The models to check, separated by commas; may be repeated [default: the panel and its judges]
+    #[arg(short, long, value_name = "NAMES", value_delimiter = ',', value_parser = model_name)]
+    pub models: Vec<String>,
+    /// Also ask each of them one short question (this may cost a little)
     #[arg(long)]
     pub deep: bool,
 }

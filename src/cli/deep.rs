@@ -5,13 +5,15 @@ use std::time::Duration;
 use super::context::Context;
 use super::doctor::Finding;
 use super::panel::{limits, prepare};
+use super::show::name_of;
 use crate::config::ResolvedModel;
 use crate::engine::{self, RunRequest, Terms};
 use crate::error::Result;
-use crate::report::Silent;
+use crate::report::{Silent, bytes};
 use crate::runner::{Checks, Limits};
+use crate::secrets::reveal;
 use crate::session::slot::SlotState;
-use crate::session::{Manifest, SessionKind, Status};
+use crate::session::{Manifest, SessionKind, SlotStatus, Status};
 
 const QUESTION: &str = "Reply with the single word: ready\n";
 
@@ -66,17 +68,25 @@ async fn ask(context: &Context, models: Vec<ResolvedModel>) -> Result<Vec<Findin
     // Nobody votes here, so names may be put to states at once.
     let manifest = Manifest::read(&layout.manifest())?;
     let status = Status::read(&layout.status())?;
-    Ok(manifest.shuffle_order.iter().map(|slot| finding(status.models.get(slot))).collect())
+    Ok(manifest.shuffle_order.iter().map(|slot| finding(status.models.get(slot), &manifest)).collect())
 }
 
-fn finding(slot: Option<&crate::session::SlotStatus>) -> Finding {
+fn finding(slot: Option<&SlotStatus>, manifest: &Manifest) -> Finding {
     match slot {
         Some(slot) if slot.state == SlotState::Completed => {
-            Finding::good(format!("answered, {} bytes", slot.output_size.unwrap_or(0)))
+            Finding::good(format!("answered, {}", bytes(slot.output_size.unwrap_or(0))))
         }
         Some(slot) => match &slot.error {
             Some(error) => {
-                Finding::failed(format!("{}: {}", error.reason.as_str(), error.detail)).hint(&error.next_step)
+                let detail = reveal(&error.detail, |placeholder| name_of(manifest, placeholder));
+                let found = Finding::failed(format!("{}: {detail}", error.reason.as_str()));
+                // The log went with the session.
+                match error.reason.points_to_the_log() {
+                    true => {
+                        found.hint(format!("`team run -m` this model with \"{}\" keeps its log", QUESTION.trim_end()))
+                    }
+                    false => found.hint(&error.next_step),
+                }
             }
             None => Finding::failed(slot.state.as_str()),
         },

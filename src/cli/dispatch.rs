@@ -1,5 +1,7 @@
 //! From the command line to its command, and from its result to an exit code.
 
+use std::io::Write as _;
+
 use clap::Parser;
 
 use super::args::{Cli, Command};
@@ -18,8 +20,16 @@ pub fn main() -> std::process::ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version go to standard output with 0, mistakes to standard error with 2.
-            error.print().ok();
-            return std::process::ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+            let printed = error.print().and_then(|()| std::io::stdout().flush());
+            return match printed {
+                // Of a mistake there is no other place to tell; whoever asked for help has left, or gets none of it.
+                Err(refused) if !error.use_stderr() && refused.kind() != std::io::ErrorKind::BrokenPipe => {
+                    let error = Error::io("cannot write to standard output", refused);
+                    super::Printer::new(&super::args::GlobalArgs::default()).error(&error);
+                    error.kind().exit_code().into()
+                }
+                _ => std::process::ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
+            };
         }
     };
     let aside = Aside::default();

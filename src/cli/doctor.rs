@@ -146,13 +146,20 @@ async fn examine(context: &Context, args: &DoctorArgs, hooks: &Hooks<'_>) -> Vec
 
     let models = Models::new(&config, &context.environment);
     let mut names: Vec<&String> = Vec::new();
-    for name in config.settings().panel.iter().chain(&config.settings().judges) {
+    let configured = config.settings().panel.iter().chain(&config.settings().judges);
+    let slots = if args.models.is_empty() { config.settings().panel.len() } else { args.models.len() };
+    // Whoever names models wants to know about those.
+    let asked: Vec<&String> = if args.models.is_empty() { configured.collect() } else { args.models.iter().collect() };
+    for name in asked {
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    if let Err(error) = config.panel() {
-        add("panel", Finding::failed(error.to_string()).hint("write `panel` into `team.toml`: `team init` begins one"));
+    if args.models.is_empty()
+        && let Err(error) = config.panel()
+    {
+        let hint = "name some with `-m`, or write `panel` into `team.toml`: `team init` begins one";
+        add("panel", Finding::failed(error.to_string()).hint(hint));
     }
     let local = hooks.local.map(|look| look());
     let looked = futures::future::join_all(names.iter().map(|name| async {
@@ -185,7 +192,7 @@ async fn examine(context: &Context, args: &DoctorArgs, hooks: &Hooks<'_>) -> Vec
     if let Some(probe) = hooks.isolation {
         add("isolation", probe());
     }
-    add("descriptors", descriptors(config.settings().panel.len().max(names.len())));
+    add("descriptors", descriptors(slots.max(names.len())));
     add(
         "git",
         match Git::new(&context.cwd, GIT_LIMIT).version().await {

@@ -26,7 +26,14 @@ pub(super) async fn init(
             .hint("`team config` shows what it sets; move it away to have a new one written")
     };
     if path.symlink_metadata().is_ok() {
-        return Err(exists());
+        if !args.gitignore {
+            return Err(exists());
+        }
+        // The rest of what was asked for can still be done.
+        let config = context.load(context.global.settings())?;
+        context.printer.note(format!("`{}` exists already and is left as it is", path.display()));
+        ignore_sessions(context, args, &config.settings().sessions_dir).await?;
+        return Ok(ExitCode::DONE);
     }
     let config = context.load(context.global.settings())?;
     let inventory = inventory::take(&config, &context.environment, local.map(|look| look())).await;
@@ -71,7 +78,12 @@ async fn ignore_sessions(context: &Context, args: &InitArgs, sessions: &Path) ->
     let real = sessions.strip_prefix(&context.cwd).map_or_else(|_| sessions.to_owned(), |rest| cwd.join(rest));
     let Ok(relative) = real.strip_prefix(&root) else { return Ok(()) };
     if git.is_ignored(&relative_to_cwd(&root, relative)).await.unwrap_or(false) {
-        context.printer.detail("git ignores the sessions already");
+        let text = "git ignores the sessions already";
+        if args.gitignore {
+            context.printer.note(text)
+        } else {
+            context.printer.detail(text)
+        }
         return Ok(());
     }
     let line = format!("/{}/", relative.display());

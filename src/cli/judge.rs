@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::args::JudgeArgs;
 use super::context::Context;
-use super::panel::{conclude, judge_request, prepare, prepare_without_models, terms};
+use super::panel::{conclude, judge_request, prepare, prepare_without_models, terms, warn_of_missing};
 use crate::config::{Config, ResolvedModel};
 use crate::engine::{self, ImportRequest};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
@@ -46,6 +46,8 @@ pub(super) async fn judge(args: &JudgeArgs, context: &Context) -> Result<ExitCod
             context.printer.note(format!("note: {note}"));
         }
     }
+    // The panel itself, as judges, stands in the order of its slots, which is nobody's to see yet.
+    warn_of_missing(context, request.judges.iter().flatten());
     let judges = request.judges_of(&panel);
     let asked: Vec<_> = judges.iter().collect();
     let prepared = prepare(context, &config, &asked, None, args.limits.require_blind).await?;

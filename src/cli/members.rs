@@ -63,3 +63,28 @@ pub(super) async fn look_at(model: &ResolvedModel, environment: &Environment, lo
         Target::Replay { file, .. } => Finding::good(format!("a recording, not a model: {}", file.display())),
     }
 }
+
+/// What a model certainly lacks: the variable of its key, or its program. A look that starts nothing and asks nobody.
+pub(super) fn lack(model: &ResolvedModel, environment: &Environment) -> Option<String> {
+    match &model.target {
+        Target::Process { agent, command, .. } => {
+            let program = command.first().map_or("", String::as_str);
+            if locate(program, environment).is_none() {
+                let why = if program.contains('/') {
+                    "is no program that can be run"
+                } else {
+                    "is not installed, or not in PATH"
+                };
+                return Some(format!("`{program}` {why}"));
+            }
+            let lacks_claude = *agent == AgentKind::Claudish && !claudish_finds_claude(environment);
+            lacks_claude.then(|| "`claude`, which `claudish` runs, is not installed, or not in PATH".to_owned())
+        }
+        Target::Http { provider, .. } => {
+            let name = provider.api_key_env.as_deref()?;
+            let has_key = environment.text(name).is_some_and(|key| !key.trim().is_empty());
+            (!has_key).then(|| format!("{name} is not set"))
+        }
+        Target::Local { .. } | Target::Replay { .. } => None,
+    }
+}

@@ -8,15 +8,17 @@ use std::time::Instant;
 
 use super::args::{JudgingArgs, LimitArgs};
 use super::context::Context;
+use super::members::lack;
 use super::printer::{Printer, Verbosity};
 use crate::capture::Pattern;
 use crate::config::{Config, Models, ResolvedModel, Settings, Target};
 use crate::engine::{self, Decision, Folders, JudgeRequest, Outcome, Services, Terms, local_server};
-use crate::error::{Error, Result};
+use crate::error::{Error, ExitCode, Result};
 use crate::isolation::{Level, OVERRIDE_VARIABLE, Preference, probe};
 use crate::prompts::Prompts;
-use crate::report::{Both, JsonLines, LiveLines, PlainLines, Silent, Starts, Written};
+use crate::report::{Both, JsonLines, LiveLines, PlainLines, Silent, Starts, Written, unanswered};
 use crate::runner::{Checks, Control, Limits, Observer};
+use crate::session::View;
 use crate::slots::local::Progress;
 
 /// The models behind `names`, in order.
@@ -59,6 +61,23 @@ pub(super) fn checks(limits: &LimitArgs) -> Result<Checks> {
         Error::usage(format!("`--require-pattern`: {error}")).hint("nothing was started; correct the pattern")
     })?;
     Ok(Checks { min_bytes: limits.min_bytes, pattern })
+}
+
+/// Says of each of `models`, in the user's own words and before anything is made, what it lacks on this machine. It is
+/// asked all the same, and only its own slot fails.
+///
+/// The order must be the user's: that of a session's slots would say which slot is whose.
+pub(super) fn warn_of_missing<'a>(context: &Context, models: impl IntoIterator<Item = &'a ResolvedModel>) {
+    let mut told: Vec<&str> = Vec::new();
+    for model in models {
+        if told.contains(&model.name.as_str()) {
+            continue;
+        }
+        told.push(&model.name);
+        if let Some(lack) = lack(model, &context.environment) {
+            context.printer.warning(format!("{lack}: {} cannot answer", model.name));
+        }
+    }
 }
 
 /// Everything prepared for a panel: signals taken over, the self-test done, the local model's server started.
@@ -200,9 +219,13 @@ pub(super) fn show_outcome(context: &Context, outcome: &Outcome) -> Result<()> {
 }
 
 /// The last words of a command: what it amounts to, where a person may not see it in the data.
+///
+/// With `-q` nothing was told on the way, so slots that failed are told here if the command does.
 fn explain(printer: &Printer, outcome: &Outcome) {
+    let failed = outcome.exit_code() != ExitCode::DONE;
+    let tell = |text: String| if failed { printer.shortfall(text) } else { printer.note(text) };
     if let Some(stop) = outcome.stop {
-        printer.note(format!(
+        tell(format!(
             "stopped ({}); what was complete is kept, and `team resume {}` goes on",
             stop.cause(),
             outcome.layout.name()
@@ -215,11 +238,25 @@ fn explain(printer: &Printer, outcome: &Outcome) {
         }
         Decision::Answers { .. } | Decision::Ranking => {}
         Decision::NothingUsable { complete, all } => {
-            printer.note(format!("nothing usable: {complete} of {all} slots completed; {status} says why"));
+            let what = if *complete == 0 { "nothing usable" } else { "`--strict`" };
+            tell(format!("{what}: {complete} of {all} slots completed; {status} says why"));
         }
-        Decision::NoDecision { why } => printer.note(format!("no decision: {why}")),
+        Decision::NoDecision { why } => tell(format!("no decision: {why}")),
+    }
+    if failed && printer.verbosity() == Verbosity::Quiet {
+        tell_unanswered(printer, outcome);
     }
     if outcome.verdict.is_some() {
         printer.note(format!("session: {}", outcome.layout.root().display()));
+    }
+}
+
+/// A line for each slot and judge without an answer.
+fn tell_unanswered(printer: &Printer, outcome: &Outcome) {
+    // Why the command failed is told already; a session that cannot be read is `team status`'s to tell.
+    let Ok(view) = View::read(outcome.layout.clone()) else { return };
+    let round = view.round.as_ref().map(|(_, status)| status);
+    for line in [Some(&view.status), round].into_iter().flatten().flat_map(unanswered) {
+        printer.shortfall(line);
     }
 }

@@ -172,6 +172,14 @@ impl Printer {
         self.message(&format!("{WARNING}warning:{WARNING:#} {}", without_controls(text.as_ref())));
     }
 
+    /// Why a command does not end with 0 although it went all its way. A note, and an error for who wants errors only.
+    pub fn shortfall(&self, text: impl AsRef<str>) {
+        match self.verbosity {
+            Verbosity::Quiet => self.error(&Error::usage(text.as_ref())),
+            Verbosity::Normal | Verbosity::Verbose => self.message(&without_controls(text.as_ref())),
+        }
+    }
+
     /// What ended the command, why, and what to do next.
     pub fn error(&self, error: &Error) {
         self.message(&format!("{ERROR}error:{ERROR:#} {}", without_controls(&error.chain())));

@@ -2,7 +2,7 @@
 
 use super::args::{AskArgs, JudgingArgs, LimitArgs, RunAndJudgeArgs, RunArgs};
 use super::context::Context;
-use super::panel::{checks, conclude, judge_request, prepare, resolve, terms};
+use super::panel::{checks, conclude, judge_request, prepare, resolve, terms, warn_of_missing};
 use crate::engine::{self, RunRequest, contained, read_input};
 use crate::error::{ExitCode, Result};
 use crate::session::SessionKind;
@@ -46,6 +46,7 @@ async fn ask(
         None => config.settings().sessions_dir.clone(),
     };
     let asked: Vec<_> = models.iter().chain(judge.iter().flat_map(|judge| judge.judges.iter().flatten())).collect();
+    warn_of_missing(context, asked.iter().copied());
     let prepared = prepare(context, &config, &asked, Some(&base), limit_args.require_blind).await?;
     let request = RunRequest {
         kind: SessionKind::Team,

@@ -45,7 +45,8 @@ fn reveal_names(layout: &Layout) -> Result<Manifest> {
     Ok(manifest)
 }
 
-fn name_of(manifest: &Manifest, placeholder: Placeholder) -> Option<String> {
+/// What a placeholder in a text of the session stands for.
+pub(super) fn name_of(manifest: &Manifest, placeholder: Placeholder) -> Option<String> {
     let member = manifest.member(placeholder.slot)?;
     let words = member.resolved.naming_words();
     match placeholder.naming {

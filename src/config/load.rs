@@ -188,6 +188,10 @@ fn lay_file(layers: &mut Layers, files: &mut Vec<Origin>, problems: &mut Vec<Pro
         Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
             return;
         }
+        Err(_) if path.is_dir() => {
+            let hint = "settings are in a file of this name: move the folder away";
+            return problems.push(Problem::new(path, "is a folder, not a file").hint(hint));
+        }
         Err(error) => return problems.push(Problem::new(path, error.to_string())),
     };
     match read::read(path, &text) {

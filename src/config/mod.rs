@@ -11,6 +11,7 @@
 //! one file serves both. Any other unknown key is an error.  A name is resolved once, before any side effect, into a
 //! [`ResolvedModel`] that holds everything needed to ask it; the manifest keeps that for a later resume.
 
+mod base_url;
 mod builtin;
 mod duration;
 mod environment;

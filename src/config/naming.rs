@@ -55,6 +55,7 @@ impl ResolvedModel {
                     words.program(program);
                 }
                 words.model.extend(agent.other_names().iter().map(|name| (*name).to_owned()));
+                words.model.extend(agent.vendor_words(model.as_deref()));
                 words.key.extend(agent.keys_for(model.as_deref()).iter().map(|name| (*name).to_owned()));
                 if *agent == AgentKind::Custom {
                     // A script behind an interpreter (`python3 agent.py`), and what it is told to ask.
@@ -86,8 +87,7 @@ impl ResolvedModel {
             words.key.insert(name.clone());
             words.variables(value);
         }
-        // A replay's and a custom command's name are the user's word for it.
-        words.id(&self.name);
+        words.alias(&self.name);
         words.finish()
     }
 }
@@ -107,12 +107,20 @@ impl Words {
             self.model.insert(part.to_owned());
             for piece in part.split(':') {
                 self.model.insert(piece.to_owned());
-                let family: String = piece.chars().take_while(|c| c.is_ascii_alphabetic()).collect();
-                self.model.insert(family);
-                for (family, vendor) in families_in(piece) {
-                    self.model.extend([family.to_owned(), vendor.to_owned()]);
-                }
+                self.families(piece);
             }
+        }
+    }
+
+    /// The user's word for it: its parts are ordinary words, unless they name a family.
+    fn alias(&mut self, name: &str) {
+        self.model.insert(name.to_owned());
+        self.families(name);
+    }
+
+    fn families(&mut self, name: &str) {
+        for (family, vendor) in families_in(name) {
+            self.model.extend([family.to_owned(), vendor.to_owned()]);
         }
     }
 
@@ -128,14 +136,14 @@ impl Words {
         }
     }
 
-    /// An argument may be a script's path or a model's id.
+    /// An argument may be a script's path or a model's id. One of several words is a script itself.
     fn argument(&mut self, argument: &str) {
         if argument.contains("{prompt_file}") || is_common(argument) {
             return;
         }
         if families_in(argument).next().is_some() {
             self.id(argument);
-        } else if argument.contains('/') || argument.contains('.') {
+        } else if argument.contains(['/', '.']) && !argument.contains(char::is_whitespace) {
             self.program(argument);
         }
     }

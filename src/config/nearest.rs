@@ -9,9 +9,10 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .filter_map(|candidate| {
             let other = fold(candidate);
             let distance = strsim::damerau_levenshtein(&folded, &other);
-            // A third of the letters, at least one: `pannel` is `panel`, `x` is nothing.
-            let allowed = (folded.chars().count().max(other.chars().count()) / 3).max(1);
-            let contained = folded.len() >= 4 && (other.starts_with(&folded) || folded.starts_with(&other));
+            // A quarter of the letters, at least one: `pannel` is `panel`, `x` is nothing, `wrong` is not `or-long`.
+            let allowed = (folded.chars().count().min(other.chars().count()) / 4).max(1);
+            let contained =
+                folded.len() >= 4 && other.len() >= 4 && (other.starts_with(&folded) || folded.starts_with(&other));
             (distance <= allowed && distance < other.chars().count() || contained).then_some((distance, candidate))
         })
         .min_by_key(|(distance, _)| *distance)
@@ -29,7 +30,7 @@ mod tests {
 
     #[test]
     fn slips_find_the_name_that_was_meant() {
-        let known = ["panel", "self_vote", "timeout", "idle_timeout", "api_key_env", "claude", "codex"];
+        let known = ["panel", "self_vote", "timeout", "idle_timeout", "api_key_env", "claude", "codex", "or-long"];
         for (slip, meant) in [
             ("pannel", Some("panel")),
             ("selfVote", Some("self_vote")),
@@ -38,6 +39,7 @@ mod tests {
             ("api_key", Some("api_key_env")),
             ("Claude", Some("claude")),
             ("x", None),
+            ("wrong", None),
             ("entirely_different", None),
         ] {
             assert_eq!(nearest(slip, known), meant, "{slip}");

@@ -33,7 +33,8 @@ pub(super) fn find(cwd: &Path, environment: &Environment) -> Places {
     let mut nearest = |name: &str| {
         searched.iter().find_map(|dir| {
             let file = dir.join(name);
-            if !file.is_file() {
+            // A folder of this name is somebody's mistake, and would otherwise be passed over in silence.
+            if !(file.is_file() || name == PROJECT_FILE && file.is_dir()) {
                 return None;
             }
             // A file outside of any repository and above here may be anybody's (`/tmp/team.toml`), and it can name

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use toml::de::{DeTable, DeValue};
 
+use super::base_url;
 use super::file::{self, FileSettings, ModelEntry};
 use super::literal_secret;
 use super::nearest::nearest;
@@ -41,7 +42,8 @@ pub(super) fn read(path: &Path, text: &str) -> Result<toml::Table, Vec<Problem>>
         Err(error) => {
             let key = track.path().to_string();
             let line = error.span().map(|span| line_of(text, span.start));
-            problems.push(Problem::new(path, format!("`{key}`: {}", one_line(error.message()))).at(line));
+            problems
+                .push(Problem::new(path, format!("`{key}`: {}", in_plain_words(&one_line(error.message())))).at(line));
             FileSettings::default()
         }
     };
@@ -110,14 +112,18 @@ fn check_values(
     }
     for (name, provider) in &settings.providers {
         let at = place(&keys(&["providers", name]));
+        if let Some(url) = &provider.base_url
+            && let Some(why) = base_url::wrong_with(url)
+        {
+            // What may hold a password or a key is not shown.
+            let shown = if url.contains(['@', '?']) { "`base_url`".to_owned() } else { format!("`base_url` `{url}`") };
+            let at = place(&keys(&["providers", name, "base_url"])).or(at);
+            let problem = Problem::new(path, format!("`[providers.{name}]`: {shown} {why}")).at(at);
+            problems.push(problem.hint("write it like `http://127.0.0.1:8080/v1` or `https://example.org/v1`"));
+        }
         let mut wrong = |message: String, hint: &str| {
             problems.push(Problem::new(path, format!("`[providers.{name}]` {message}")).at(at).hint(hint));
         };
-        if let Some(url) = &provider.base_url
-            && !(url.starts_with("https://") || url.starts_with("http://"))
-        {
-            wrong("has a `base_url` that is neither http nor https".into(), "for example `http://127.0.0.1:8080/v1`");
-        }
         for (header, value) in &provider.headers {
             if let Err(error) = variables_in(value) {
                 wrong(format!("`headers.{header}`: {error}"), "write `${NAME}`");
@@ -182,6 +188,38 @@ fn line_of(text: &str, offset: usize) -> usize {
     text.as_bytes().iter().take(offset).filter(|byte| **byte == b'\n').count() + 1
 }
 
+/// What a type is called by people who write settings and no programs.
+fn in_plain_words(message: &str) -> String {
+    const NAMES: [(&str, &str); 10] = [
+        ("a nonzero usize", "a whole number from 1 on"),
+        ("usize", "a whole number from 0 on"),
+        ("u32", "a whole number from 0 on"),
+        ("u64", "a whole number from 0 on"),
+        ("f64", "a number"),
+        ("a boolean", "`true` or `false`"),
+        ("a sequence", "a list, such as `[\"a\", \"b\"]`"),
+        ("a map", "a table, such as `{ name = \"value\" }`"),
+        ("a string", "text in quotation marks"),
+        ("a path string", "text in quotation marks"),
+    ];
+    let Some((found, expected)) = message.rsplit_once(", expected ") else { return message.to_owned() };
+    let expected = match NAMES.iter().find(|(name, _)| *name == expected) {
+        Some((_, plain)) => plain,
+        None if expected.starts_with("struct ") => "a table, such as `{ name = \"value\" }`",
+        None => expected,
+    };
+    let found = found.strip_prefix("invalid type: ").map_or_else(
+        || found.to_owned(),
+        |found| match found.split_once(' ') {
+            None if found == "sequence" => "a list".to_owned(),
+            None if found == "map" => "a table".to_owned(),
+            Some(("floating", rest)) => format!("number {}", rest.trim_start_matches("point ")),
+            _ => found.to_owned(),
+        },
+    );
+    format!("{found}, expected {expected}")
+}
+
 fn one_line(message: &str) -> String {
     message.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", ")
 }
@@ -218,9 +256,14 @@ zzz = 1
 
     #[test]
     fn a_wrong_type_and_a_wrong_value_name_key_and_line() {
-        insta::assert_snapshot!(problems("jobs = 0"), @"team.toml:1: `jobs`: invalid value: integer `0`, expected a nonzero usize |");
+        insta::assert_snapshot!(problems("jobs = 0"), @"team.toml:1: `jobs`: invalid value: integer `0`, expected a whole number from 1 on |");
         insta::assert_snapshot!(problems("\ntimeout = \"90\""), @"team.toml:2: `timeout`: `90` has no unit: write `90s` for seconds or `90m` for minutes |");
         insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\noutput = \"xml\""), @"team.toml:3: `models.a.output`: unknown variant `xml`, expected one of `text`, `claude-stream-json`, `codex-json`, `gemini-json`, `opencode-json` |");
+        insta::assert_snapshot!(problems("panel = \"a\""), @r#"team.toml:1: `panel`: string "a", expected a list, such as `["a", "b"]` |"#);
+        insta::assert_snapshot!(problems("panel = [1]"), @"team.toml:1: `panel[0]`: integer `1`, expected text in quotation marks |");
+        insta::assert_snapshot!(problems("retries = []"), @"team.toml:1: `retries`: a list, expected a whole number from 0 on |");
+        insta::assert_snapshot!(problems("models = 1"), @r#"team.toml:1: `models`: integer `1`, expected a table, such as `{ name = "value" }` |"#);
+        insta::assert_snapshot!(problems("[models]\na = 1"), @r#"team.toml:2: `models.a`: integer `1`, expected a table, such as `{ name = "value" }` |"#);
         insta::assert_snapshot!(problems("panel = [\n"), @"team.toml:1: unclosed array, expected `]` |");
     }
 
@@ -250,9 +293,9 @@ seed = 0
         team.toml:9: `models.a.price.input` is -1 | a number from 0 on
         team.toml:9: `models.a.price.output` is inf | a number from 0 on
         ");
-        insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\nseed = -1"), @"team.toml:3: `models.a.seed`: invalid value: integer `-1`, expected u64 |");
-        insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\ntemperature = \"hot\""), @r#"team.toml:3: `models.a.temperature`: invalid type: string "hot", expected f64 |"#);
-        insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\nmax_tokens = 1.5"), @"team.toml:3: `models.a.max_tokens`: invalid type: floating point `1.5`, expected u64 |");
+        insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\nseed = -1"), @"team.toml:3: `models.a.seed`: invalid value: integer `-1`, expected a whole number from 0 on |");
+        insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\ntemperature = \"hot\""), @r#"team.toml:3: `models.a.temperature`: string "hot", expected a number |"#);
+        insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\nmax_tokens = 1.5"), @"team.toml:3: `models.a.max_tokens`: number `1.5`, expected a whole number from 0 on |");
     }
 
     #[test]

@@ -52,6 +52,7 @@ pub fn read_input(option: Option<&Path>, words: &[String], cwd: &Path) -> Result
         }
         (None, [word]) if word == "-" => (read_stdin()?, "standard input".to_owned()),
         (None, [word]) if Path::new(word).is_file() => read_file(Path::new(word))?,
+        (None, [word]) if Path::new(word).is_dir() => return Err(is_folder(Path::new(word))),
         (None, [word]) if looks_like_path(word) => {
             return Err(Error::usage(format!("`{word}` looks like a file and does not exist"))
                 .hint("correct the path, or write more than one word to send it as text"));
@@ -90,10 +91,18 @@ fn read_file(path: &Path) -> Result<(Vec<u8>, String)> {
         return Err(Error::usage(format!("`{}` is not text (`.{ending}`)", path.display()))
             .hint("only text can be sent; convert it first"));
     }
-    let bytes = fs::read(path).map_err(|source| {
-        Error::usage(format!("cannot read the input `{}`", path.display())).with_source(io::Error::from(source.kind()))
+    let bytes = fs::read(path).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => Error::usage(format!("the input `{}` does not exist", path.display()))
+            .hint("correct the path; a text is given without `-i`"),
+        io::ErrorKind::IsADirectory => is_folder(path),
+        kind => Error::usage(format!("cannot read the input `{}`", path.display())).with_source(io::Error::from(kind)),
     })?;
     Ok((bytes, format!("`{}`", path.display())))
+}
+
+fn is_folder(path: &Path) -> Error {
+    Error::usage(format!("`{}` is a folder", path.display()))
+        .hint("name one file in it, or write more than one word to send it as text")
 }
 
 fn read_stdin() -> Result<Vec<u8>> {

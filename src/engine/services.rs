@@ -120,6 +120,9 @@ impl Services {
             .map(|(slot, member)| {
                 let mut words = member.resolved.naming_words();
                 words.model.extend(model_words(telling_names(&member.resolved)));
+                if let Target::Process { agent, .. } = &member.resolved.target {
+                    words.program.extend(agent.phrases().iter().map(|phrase| (*phrase).to_owned()));
+                }
                 let key = words.key.iter().flat_map(|name| key_words(name)).collect();
                 SlotNames { slot: *slot, model: words.model, program: words.program, key }
             })

@@ -160,6 +160,17 @@ impl AgentKind {
         }
     }
 
+    /// What only this program tells a person to do, so that it names the program without its name.
+    #[must_use]
+    pub const fn phrases(self) -> &'static [&'static str] {
+        match self {
+            Self::Claude | Self::Claudish => &["/login"],
+            Self::Gemini => &["/auth"],
+            Self::Llm => &["llm keys set", "keys set"],
+            Self::Codex | Self::Opencode | Self::Custom => &[],
+        }
+    }
+
     /// Where it is had.
     #[must_use]
     pub const fn install_hint(self) -> &'static str {

@@ -4,6 +4,7 @@
 //! of its own accord: `env` of its `[models.x]` names one, or the program's own settings hold it.
 
 use super::AgentKind;
+use super::vendor_names::further_names;
 
 /// A provider as a program knows it.
 struct Vendor {
@@ -176,6 +177,17 @@ impl AgentKind {
         self.vendor_of(model).map_or(&[], |vendor| vendor.addresses)
     }
 
+    /// Words for the provider of `model`: its names, the beginning of a route to it (`or@`), its addresses.
+    #[must_use]
+    pub fn vendor_words(self, model: Option<&str>) -> Vec<String> {
+        let Some(vendor) = self.vendor_of(model) else { return Vec::new() };
+        let routes = vendor.names.iter().map(|name| format!("{name}@"));
+        // Shorter ones stand in ordinary text.
+        let names = vendor.names.iter().filter(|name| name.len() >= 3).map(|name| (*name).to_owned());
+        let further = vendor.names.iter().flat_map(|name| further_names(name)).map(|name| (*name).to_owned());
+        routes.chain(names).chain(further).collect()
+    }
+
     fn vendor_of(self, model: Option<&str>) -> Option<&'static Vendor> {
         let table = match self {
             Self::Claudish => CLAUDISH,
@@ -239,6 +251,24 @@ mod tests {
         assert!(opencode.keys_for(Some("google/gemini-x")).contains(&"GEMINI_API_KEY"));
         assert_eq!(opencode.addresses_for(Some("azure/gpt-x")), ["AZURE_RESOURCE_NAME"]);
         assert!(opencode.keys_for(Some("office/big")).is_empty());
+    }
+
+    #[test]
+    fn a_route_gives_the_names_and_the_host_of_its_provider() {
+        let words = AgentKind::Claudish.vendor_words(Some("or@qwen/qwen3-32b"));
+        assert_eq!(words, ["openrouter@", "or@", "openrouter", "openrouter.ai"]);
+        assert!(AgentKind::Llm.vendor_words(Some("openrouter/x/y")).contains(&"openrouter.ai".to_owned()));
+        assert!(AgentKind::Opencode.vendor_words(Some("groq/x")).contains(&"groq.com".to_owned()));
+        assert!(AgentKind::Claudish.vendor_words(Some("nobody@x")).is_empty());
+    }
+
+    #[test]
+    fn every_provider_in_a_table_has_a_host_or_is_ones_own_machine() {
+        let own = ["ollama", "lmstudio", "vllm", "mlx", "litellm"];
+        for vendor in [CLAUDISH, LLM, OPENCODE].into_iter().flatten() {
+            let known = vendor.names.iter().any(|name| !further_names(name).is_empty() || own.contains(name));
+            assert!(known, "{:?}", vendor.names);
+        }
     }
 
     #[test]

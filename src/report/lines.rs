@@ -148,12 +148,25 @@ fn ending(end: &SlotEnd, took: Option<u64>, ink: Ink) -> String {
         text.push_str(" (its program did not end and was stopped)");
     }
     if !end.dropped_settings.is_empty() {
-        text.push_str(&format!(" (asked without {}, which was refused)", one_line(&end.dropped_settings.join(", "))));
+        // Which setting would say which of the models this is.
+        text.push_str(" (asked without a setting that its provider does not take)");
     }
     if let Some(error) = &end.error {
         text.push_str(&format!(" {}: {}", error.reason.as_str(), first_line(&error.detail)));
     }
     text
+}
+
+/// A line for each slot, or judge, that ended without an answer.
+#[must_use]
+pub fn unanswered(status: &Status) -> Vec<String> {
+    let who = if status.phase == Phase::Judge { "judge " } else { "slot " };
+    let lines = status.models.iter().filter_map(|(slot, entry)| {
+        let error = entry.error.as_ref()?;
+        let state = entry.state.as_str();
+        Some(format!("{who}{slot} {state} {}: {}", error.reason.as_str(), first_line(&error.detail)))
+    });
+    lines.collect()
 }
 
 fn first_line(text: &str) -> String {
@@ -245,7 +258,7 @@ mod tests {
         01 started
         1 of 2 slots wait for their turn
         01 retry 1/2 in 5s (HTTP 429)
-        01 COMPLETED 1.2 KB in 9s (asked without temperature, top_p, which was refused)
+        01 COMPLETED 1.2 KB in 9s (asked without a setting that its provider does not take)
         02 started
         02 FAILED in 1s auth: no�[2J key
         02 started (attempt 2)

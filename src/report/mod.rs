@@ -18,7 +18,7 @@ pub use aside::Aside;
 pub use format::{bytes, seconds, without_controls};
 pub use ink::Ink;
 pub use json::{JsonLines, Written};
-pub use lines::{PlainLines, Starts};
+pub use lines::{PlainLines, Starts, unanswered};
 pub use live::LiveLines;
 pub use schema::Format;
 pub use tables::{list_text, status_text};

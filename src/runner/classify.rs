@@ -170,13 +170,17 @@ fn stop(cause: StopCause, facts: &AttemptFacts) -> (Reason, String) {
     };
     detail.push_str(&match facts.bytes {
         0 => ", no text until then".to_owned(),
-        bytes => format!(", {bytes} bytes of text until then"),
+        bytes => format!(", {} of text until then", counted(bytes)),
     });
     if let Some(error) = &facts.error {
         detail.push_str("; before that: ");
         detail.push_str(&error.detail);
     }
     (reason, detail)
+}
+
+fn counted(bytes: u64) -> String {
+    if bytes == 1 { "1 byte".to_owned() } else { format!("{bytes} bytes") }
 }
 
 fn bad_exit(exit: Exit, ending: Ending) -> Option<(Reason, String)> {
@@ -202,16 +206,16 @@ fn bad_exit(exit: Exit, ending: Ending) -> Option<(Reason, String)> {
 
 fn missing_end(facts: &AttemptFacts, checks: &Checks<'_>) -> Option<(Reason, String)> {
     match (facts.stop, checks.ending) {
-        (Some(StopReason::Refused), _) => Some((Reason::Refused, format!("declined after {} bytes", facts.bytes))),
+        (Some(StopReason::Refused), _) => Some((Reason::Refused, format!("declined after {}", counted(facts.bytes)))),
         (Some(StopReason::Length), _) if !checks.accept_truncated => {
             let spent = reasoning(facts).unwrap_or_default();
-            Some((Reason::Truncated, format!("cut by a length limit after {} bytes{spent}", facts.bytes)))
+            Some((Reason::Truncated, format!("cut by a length limit after {}{spent}", counted(facts.bytes))))
         }
         (None, Ending::Event(_)) => {
-            Some((Reason::Unterminated, format!("no terminal event after {} bytes of text", facts.bytes)))
+            Some((Reason::Unterminated, format!("no terminal event after {} of text", counted(facts.bytes))))
         }
         (None, Ending::Wire) => {
-            Some((Reason::Truncated, format!("the stream ended in the middle, after {} bytes of text", facts.bytes)))
+            Some((Reason::Truncated, format!("the stream ended in the middle, after {} of text", counted(facts.bytes))))
         }
         // A program's own end is the end of its answer, whoever else holds its output open.
         _ => None,
@@ -220,16 +224,16 @@ fn missing_end(facts: &AttemptFacts, checks: &Checks<'_>) -> Option<(Reason, Str
 
 fn shape(facts: &AttemptFacts, checks: &Checks<'_>) -> Option<(Reason, String)> {
     if facts.bytes == 0 || facts.blank {
-        let what = if facts.bytes == 0 { "no text".to_owned() } else { format!("{} bytes, all blank", facts.bytes) };
+        let what = if facts.bytes == 0 { "no text".to_owned() } else { format!("{}, all blank", counted(facts.bytes)) };
         return Some((Reason::EmptyOutput, what + &reasoning(facts).unwrap_or_default()));
     }
     if let Some(least) = checks.min_bytes.filter(|least| facts.bytes < *least) {
-        return Some((Reason::TooShort, format!("{} bytes, at least {least} are asked for", facts.bytes)));
+        return Some((Reason::TooShort, format!("{}, at least {least} are asked for", counted(facts.bytes))));
     }
     match (checks.pattern, facts.pattern_matches) {
         // A check that was asked for and not made is not passed.
         (Some(pattern), Some(false) | None) => {
-            Some((Reason::ShapeMismatch, format!("nothing in {} bytes matches `{pattern}`", facts.bytes)))
+            Some((Reason::ShapeMismatch, format!("nothing in {} matches `{pattern}`", counted(facts.bytes))))
         }
         _ => None,
     }
@@ -395,7 +399,7 @@ mod tests {
         assert_eq!(outcome.reason, Some(Reason::EmptyOutput));
         assert_eq!(outcome.detail, "no text; 812 tokens were spent on reasoning");
         let lone_newline = AttemptFacts { bytes: 1, blank: true, ..good() };
-        assert_eq!(classify(&lone_newline, &checks(Ending::Program)).detail, "1 bytes, all blank");
+        assert_eq!(classify(&lone_newline, &checks(Ending::Program)).detail, "1 byte, all blank");
     }
 
     #[test]

@@ -206,7 +206,7 @@ struct ProcessStream<'a> {
 impl ProcessSink for ProcessStream<'_> {
     fn stdout(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.sink.received(bytes.len());
-        self.sink.printed.0.push(bytes);
+        self.sink.printed(bytes);
         self.decoder.push(bytes, self.sink)
     }
 
@@ -285,7 +285,7 @@ async fn drive_replay(
     let played = {
         let playing = replay::play(file, pace, &stop, |chunk: &[u8]| {
             sink.received(chunk.len());
-            sink.printed.0.push(chunk);
+            sink.printed(chunk);
             decoder.push(chunk, sink)
         });
         until_halted(playing, &mut halted, &stop).await

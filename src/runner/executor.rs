@@ -16,8 +16,8 @@ use super::classify::{self, AttemptFacts, Ending, Exit, Outcome, classify};
 use super::drive::{Driven, Halt, drive};
 use super::job::Checks;
 use super::limits::at_limit;
-use super::sink::{AttemptSink, Printed, shown};
-use crate::capture::{ErrorLog, Pattern, background_ceiling, said_error, telling_line};
+use super::sink::{AttemptSink, Printed, log_redact, shown};
+use crate::capture::{ErrorLog, Pattern, background_ceiling, logged_error, said_error, telling_line};
 use crate::config::{AgentKind, Target};
 use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
@@ -142,6 +142,11 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
             facts.error = said_error(&sink.log.kept().end());
         }
     }
+    if let Some(error) = &facts.error
+        && let Some(logged) = logged_error(error, &sink.log.kept().end())
+    {
+        facts.error = Some(logged);
+    }
     let checks = classify::Checks {
         ending: ending_of(&job.model.target),
         min_bytes: shared.checks.min_bytes,
@@ -224,12 +229,13 @@ impl Failure<'_> {
     /// Writes the log, notes its hash in `kept`, and puts what a person needs into the record.
     fn tell(self, log: ErrorLog, layout: &Layout, scrub: &Scrub, kept: &mut BTreeMap<String, Sha256Hash>) -> SlotError {
         let Self { slot, reason, .. } = self;
-        let detail = shown(scrub, slot, self.detail);
-        let stderr_snippet = log.kept().snippet(SNIPPET);
+        // First: what the program printed may say which model it chose.
         let stdout_snippet = self.printed.snippet(SNIPPET, &|text| scrub.text_for(Some(slot), text));
+        let detail = shown(scrub, slot, self.detail);
+        let stderr_snippet = log.kept().snippet(SNIPPET).map(|text| scrub.text_for(Some(slot), &text));
         let diagnosis = format!("{}: {detail}\n{}", reason.as_str(), reason.next_step());
         let log_path = layout.error_log(slot);
-        let error_log_path = match log.publish(&log_path, &diagnosis) {
+        let error_log_path = match log.publish(&log_path, &diagnosis, &mut log_redact(scrub, slot)) {
             Ok(sha256) => {
                 let path = relative(&log_path, layout.root());
                 kept.insert(path.clone(), sha256);

@@ -45,12 +45,23 @@ impl AttemptSink {
         Ok(Self {
             slot,
             answer: AnswerFile::create(&attempt.layout.response_part(slot))?,
-            log: ErrorLog::new(&part, Box::new(LineRedact(scrub.lines_for(Some(slot)))))?,
+            log: ErrorLog::new(&part, Box::new(log_redact(&scrub, slot)))?,
             printed: Printed(HeadTail::new(KEPT)),
             live: Arc::clone(&attempt.live),
             scrub,
             reports: attempt.reports.clone(),
         })
+    }
+}
+
+impl AttemptSink {
+    /// Keeps some of the raw output. Programs begin with the model that they chose, so its beginning is learned from.
+    pub(crate) fn printed(&mut self, bytes: &[u8]) {
+        if self.printed.0.total() < KEPT as u64 {
+            let beginning = &bytes[..bytes.len().min(KEPT)];
+            self.scrub.learn(self.slot, &String::from_utf8_lossy(beginning));
+        }
+        self.printed.0.push(bytes);
     }
 }
 
@@ -95,6 +106,11 @@ impl Printed {
         let tail: String = text.chars().skip(count - limit).collect();
         Some(format!("{head} [...] {tail}"))
     }
+}
+
+/// What the log of `slot` goes through.
+pub(crate) fn log_redact(scrub: &Scrub, slot: SlotId) -> impl Redact + use<> {
+    LineRedact(scrub.lines_for(Some(slot)))
 }
 
 struct LineRedact(ScrubLines);

@@ -2,8 +2,11 @@
 //!
 //! Text comes in from programs, providers and the system; it leaves with secrets as `[redacted]` ([`Redactor`]) and
 //! with what would name a slot as `[02.model]`, `[02.program]`, `[02.key]` ([`Mask`]). [`Scrub`] is both in one.
-//! Everything here is pure: no file is read or written, no variable looked up; values and names are arguments.
+//! A name is found in escaped forms too, and takes the identifier that it is a part of with it. What a slot's program
+//! says itself about its model is masked from then on in everything about that slot. No file is read or written, no
+//! variable looked up; values and names are arguments.
 
+mod decoded;
 mod families;
 mod forms;
 mod lines;
@@ -11,9 +14,11 @@ mod mask;
 mod names;
 mod placeholder;
 mod redactor;
+mod reported;
 mod scrub;
 mod shapes;
 mod stream;
+mod token;
 
 pub use families::{FAMILIES, Family, families_in};
 pub use lines::ScrubLines;

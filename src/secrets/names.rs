@@ -100,6 +100,41 @@ pub fn model_words<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Vec<Str
     words.into_iter().collect()
 }
 
+/// The words for a model that a program said it has: it as a whole, it without its provider, and its families. Its
+/// parts alone may be ordinary words.
+pub(super) fn reported_words(value: &str) -> Vec<String> {
+    // A bare word, such as a debug print of one's own field, would take prose away.
+    if !value.contains(|c: char| !c.is_ascii_alphabetic()) && families(value).next().is_none() || value.len() < 4 {
+        return Vec::new();
+    }
+    let mut words = BTreeSet::new();
+    let last = value.rsplit('/').next().unwrap_or(value);
+    for name in [value, last, last.split(':').next().unwrap_or(last)] {
+        if is_telling(name) && name.len() >= 4 && !is_size(name) {
+            add_with_separators(name, &mut words);
+        }
+    }
+    words.extend(value.split(|c: char| !c.is_ascii_alphabetic()).flat_map(families).flatten().map(str::to_owned));
+    words.into_iter().collect()
+}
+
+/// Everything that tells as much as `word`, if it is a word of a family.
+fn families(word: &str) -> impl Iterator<Item = impl Iterator<Item = &'static str>> + '_ {
+    FAMILIES
+        .iter()
+        .map(|family| family.words.iter().chain(family.also).copied())
+        .filter(move |family| family.clone().any(|known| known.eq_ignore_ascii_case(word)))
+}
+
+/// Whether `word` can be a model's or a provider's name.
+pub(super) fn is_telling(word: &str) -> bool {
+    const VALUES: [&str; 7] = ["true", "false", "null", "none", "undefined", "unknown", "auto"];
+    word.len() >= 2
+        && word.contains(|c: char| c.is_ascii_alphabetic())
+        && !is_ordinary(word)
+        && !VALUES.iter().any(|value| value.eq_ignore_ascii_case(word))
+}
+
 /// The words that name a key: the variable `name`, and what is in front of its `_API_KEY` or `_TOKEN`.
 #[must_use]
 pub fn key_words(name: &str) -> Vec<String> {
@@ -162,6 +197,17 @@ mod tests {
         for word in ["gpt-5-mini", "codex", "qwen3", "qwen", "ollama"] {
             assert!(words.iter().any(|w| w == word), "{word} in {words:?}");
         }
+    }
+
+    #[test]
+    fn a_reported_model_gives_its_forms_and_its_family_and_no_ordinary_word() {
+        let words = reported_words("zoo/big-pickle:free");
+        for word in ["zoo/big-pickle:free", "big-pickle:free", "big-pickle", "big_pickle", "Big Pickle"] {
+            assert!(words.iter().any(|w| w.eq_ignore_ascii_case(word)), "{word} in {words:?}");
+        }
+        assert!(!words.iter().any(|w| ["big", "pickle", "free", "zoo"].contains(&w.as_str())), "{words:?}");
+        assert!(reported_words("gpt-5").contains(&"openai".to_owned()));
+        assert!(reported_words("please").is_empty() && reported_words("v1").is_empty());
     }
 
     #[test]

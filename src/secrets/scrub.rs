@@ -35,6 +35,13 @@ impl Scrub {
         }
     }
 
+    /// Notes what `text`, said by the program of `slot`, says about its model: it is masked from now on.
+    pub fn learn(&self, slot: SlotId, text: &str) {
+        if let Some(mask) = &self.mask {
+            mask.learn(slot, text);
+        }
+    }
+
     /// Secrets out of `bytes`; names stay, and so does what is not UTF-8.
     #[must_use]
     pub fn secrets(&self, bytes: &[u8]) -> Vec<u8> {

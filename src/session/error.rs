@@ -113,9 +113,11 @@ impl From<SessionError> for Error {
     fn from(error: SessionError) -> Self {
         let (kind, hint) = match &error {
             SessionError::Io(_) | SessionError::Gone(_) => (ErrorKind::Io, None),
-            SessionError::Missing(_) | SessionError::Malformed { .. } | SessionError::Newer { .. } => {
-                (ErrorKind::Integrity, None)
-            }
+            SessionError::Newer { .. } => (ErrorKind::Integrity, None),
+            SessionError::Missing(_) | SessionError::Malformed { .. } => (
+                ErrorKind::Integrity,
+                Some("a file of the session is gone or damaged: put it back from a copy, or run again"),
+            ),
             SessionError::Chain { .. } => (
                 ErrorKind::Integrity,
                 Some(

@@ -143,11 +143,9 @@ fn the_main_help_has_examples_and_exit_codes() {
 
     Exit codes:
       0    done: `run` has at least one answer, `judge` has a ranking
-      1    the bar was not met
       2    wrong usage or configuration, or another process owns the session
       3    no decision
       4    nothing usable: no slot completed (with `--strict`: any slot is missing)
-      5    waiting for a decision of a person
       6    an integrity check failed
       70   internal error
       128+n ended by signal n (130 also when cancelled from outside)
@@ -355,6 +353,45 @@ fn init_adds_the_sessions_to_gitignore_only_when_told_to() {
     fs_err::remove_file(place.project().join("team.toml")).unwrap();
     assert_eq!(place.run(&["init", "--gitignore"]).0, 0);
     assert_eq!(place.read("project/.gitignore"), ignored, "once is enough");
+}
+
+#[test]
+fn init_leaves_a_file_that_is_there_and_does_the_rest() {
+    let place = Place::with_git();
+    place.write("project/team.toml", "sessions_dir = \"kept\"\n");
+    let (code, out, err) = place.run(&["init", "--gitignore"]);
+    assert_eq!((code, out.as_str()), (0, ""), "{err}");
+    assert!(err.contains("exists already and is left as it is") && err.contains("added `/kept/`"), "{err}");
+    assert_eq!(place.read("project/team.toml"), "sessions_dir = \"kept\"\n");
+    assert!(place.read("project/.gitignore").contains("/kept/\n"));
+    let (code, _, err) = place.run(&["init", "--gitignore"]);
+    assert_eq!(code, 0);
+    assert!(err.contains("git ignores the sessions already"), "{err}");
+    assert_eq!(place.run(&["init"]).0, 2, "nothing else was asked for");
+}
+
+#[test]
+fn doctor_checks_the_models_that_are_named_also_without_a_panel() {
+    let place = Place::new();
+    let (code, out, _) = place.run(&["doctor", "-m", "openai@m,codex"]);
+    assert_eq!(code, 2);
+    assert_eq!(out.lines().last(), Some("not ready: openai@m, codex"), "{out}");
+    assert!(out.contains("OPENAI_API_KEY is not set"), "{out}");
+    place.program("agent", "echo 1.0");
+    place.write("project/team.toml", "panel = [\"codex\"]\n[models.mine]\ncommand = [\"agent\"]\n");
+    let (code, out, _) = place.run(&["doctor", "--models", "mine"]);
+    assert_eq!(code, 0, "not the panel: {out}");
+}
+
+#[test]
+fn a_folder_in_the_place_of_a_file_of_settings_is_an_error() {
+    for folder in ["project/team.toml", "home/.config/team/config.toml"] {
+        let place = Place::new();
+        fs_err::create_dir_all(place.dir.path().join(folder)).unwrap();
+        let (code, _, err) = place.run(&["config"]);
+        assert_eq!(code, 2, "{err}");
+        assert!(err.contains(folder) && err.contains("is a folder, not a file"), "{err}");
+    }
 }
 
 #[test]

@@ -64,6 +64,7 @@ const WORDS: &[(&[&str], Reason)] = &[
     // The model's name.
     (&["model_not_found"], Reason::UnknownModel),
     (&["model not found"], Reason::UnknownModel),
+    (&["modelnotfounderror"], Reason::UnknownModel),
     (&["unknown model"], Reason::UnknownModel),
     (&["invalid model"], Reason::UnknownModel),
     (&["no such model"], Reason::UnknownModel),

@@ -144,9 +144,11 @@ impl Reason {
             Self::Budget => "raise the budget, then `team resume`; what the others wrote is kept",
             Self::OwnerDied => "`team resume` asks it again; what the others wrote is kept",
             Self::NonzeroExit => "read the log; run the program once by hand",
-            Self::SpawnFailed => "check that the program is installed and on PATH: `team doctor`",
-            Self::ApiError => "read the log; the provider's own message is in it",
-            Self::Auth => "set the key's variable or sign in with the program's own login: `team doctor`",
+            Self::SpawnFailed => "check that the program is installed and on PATH: `team doctor -m MODEL`",
+            Self::ApiError => "act on the message; where the provider said more, the log has it",
+            Self::Auth => {
+                "set the key's variable or sign in with the program's own login: `team doctor -m MODEL` names it"
+            }
             Self::UnknownModel => "check the model's name: `team models`",
             Self::RateLimited => "wait, or lower `--jobs` or the provider's `max_concurrent`",
             Self::QuotaExhausted => "wait for the reset or add credit; trying again now cannot help",
@@ -164,11 +166,28 @@ impl Reason {
             Self::IoError => "free disk space or repair the folder's permissions, then `team resume --failed`",
         }
     }
+
+    /// Whether the next step sends a person to the log.
+    #[must_use]
+    pub const fn points_to_the_log(self) -> bool {
+        matches!(self, Self::EmptyOutput | Self::NonzeroExit | Self::ApiError | Self::Unterminated)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_is_sent_to_the_log_is_known() {
+        for reason in [Reason::EmptyOutput, Reason::NonzeroExit, Reason::ApiError, Reason::Unterminated, Reason::Auth] {
+            assert_eq!(
+                reason.points_to_the_log(),
+                reason.next_step().split(|c: char| !c.is_alphabetic()).any(|word| word == "log"),
+                "{reason:?}"
+            );
+        }
+    }
 
     #[test]
     fn names_in_files_are_those_of_as_str() {

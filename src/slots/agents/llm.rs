@@ -9,7 +9,8 @@ use crate::config::{AgentKind, Environment, ModelSettings};
 use crate::slots::agents::sign_in::{SignIn, any_variable};
 
 pub(super) const HABITS: Habits = Habits {
-    reads: &["LLM_*"],
+    // The library that it asks OpenAI by goes by the address.
+    reads: &["LLM_*", "OPENAI_BASE_URL"],
     reads_when: &[],
     // A model that was not asked for.
     never: &["LLM_MODEL"],

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION,
 };
-use reqwest::{Response, Url};
+use reqwest::{Response, StatusCode, Url};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -218,7 +218,7 @@ impl Call {
     fn new(client: &Client, request: &Request<'_>) -> Result<Self, TypedError> {
         let adapter = adapter(request.provider.wire);
         let mut url = endpoint(&request.provider.base_url, &adapter.path(request.model))
-            .map_err(|error| TypedError::new(Reason::ApiError, error.to_string()))?;
+            .map_err(|error| TypedError::new(Reason::Network, error.to_string()))?;
         if let Some((name, value)) = adapter.query() {
             url.query_pairs_mut().append_pair(name, value);
         }
@@ -265,6 +265,11 @@ impl Call {
         if response.status().is_success() {
             if let Some(encoding) = unread_encoding(&response) {
                 let detail = format!("the answer is compressed as `{encoding}`, which was not asked for");
+                let error = Some(TypedError::new(Reason::BadOutput, detail));
+                return Ok(Attempt::Ended(StreamEnd { error, ..StreamEnd::default() }));
+            }
+            if matches!(response.status(), StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT) {
+                let detail = format!("the answer has no content (HTTP {})", response.status().as_u16());
                 let error = Some(TypedError::new(Reason::BadOutput, detail));
                 return Ok(Attempt::Ended(StreamEnd { error, ..StreamEnd::default() }));
             }

@@ -112,6 +112,11 @@ impl Reader {
         Ok(())
     }
 
+    /// How events are told apart.
+    pub(super) const fn framing(&self) -> Framing {
+        self.framing
+    }
+
     /// Whether a part of an event came whose rest did not.
     pub(super) fn is_within_event(&self) -> bool {
         match self.framing {

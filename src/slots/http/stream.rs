@@ -212,13 +212,16 @@ impl Reading {
             Body::Unknown => {}
             Body::Events(reader) => {
                 let (decoder, pieces, has_events) = (&mut self.decoder, &mut self.pieces, &mut self.has_events);
+                let mut malformed = None;
+                let lines = reader.framing() == Framing::JsonLines;
                 let result = reader.finish(|event| {
                     *has_events = true;
                     // Half an event is what a cut leaves behind; that the stream is cut is said elsewhere.
-                    let _ = decoder.event(event.name, event.data, pieces);
+                    let wrong = decoder.event(event.name, event.data, pieces).err();
+                    malformed = wrong.filter(|_| lines && is_no_json(event.data));
                 });
                 self.apply(out)?;
-                self.check(result, None);
+                self.check(result, malformed);
             }
             Body::Json(whole) => {
                 let malformed = self.decoder.whole(&whole, &mut self.pieces).err();
@@ -380,6 +383,11 @@ const fn graver(old: Option<StopReason>, new: StopReason) -> StopReason {
         (Some(StopReason::Length), _) | (_, StopReason::Length) => StopReason::Length,
         (None | Some(StopReason::Done), StopReason::Done) => StopReason::Done,
     }
+}
+
+/// Whether `data` is not even the beginning of a JSON value.
+fn is_no_json(data: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(data).is_err_and(|error| !error.is_eof())
 }
 
 /// The first byte that is neither white space nor of a byte-order mark.

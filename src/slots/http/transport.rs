@@ -13,6 +13,9 @@ const WRAPPINGS: &[&str] = &[
     "error reading a body from connection",
 ];
 
+/// What the TLS library says of an answer that is none of TLS, such as that of a plain HTTP server.
+const NO_TLS: &str = "InvalidContentType";
+
 /// What a failed connection says: every cause that tells something; without the URL, which may hold a key.
 pub(super) fn transport(error: reqwest::Error) -> String {
     let error = error.without_url();
@@ -39,7 +42,11 @@ fn told(causes: &[String]) -> String {
         lines.extend(causes.first().map(String::as_str));
     }
     lines.reverse();
-    lines.join(": ")
+    let text = lines.join(": ");
+    if lines.iter().any(|line| line.contains(NO_TLS)) {
+        return format!("the server does not speak TLS at this port: try `http://` in `base_url` ({text})");
+    }
+    text
 }
 
 #[cfg(test)]
@@ -61,6 +68,11 @@ mod tests {
             (
                 &["error decoding response body", "error reading a body from connection", "Connection reset by peer"],
                 "Connection reset by peer",
+            ),
+            (
+                &["client error (Connect)", "received corrupt message of type InvalidContentType"],
+                "the server does not speak TLS at this port: try `http://` in `base_url` (received corrupt message of \
+                 type InvalidContentType)",
             ),
             (&["error sending request: no route", "no route"], "no route"),
             (&["error sending request", "client error (SendRequest)"], "error sending request"),

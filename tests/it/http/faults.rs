@@ -180,6 +180,8 @@ fn stated(stage: &Stage, request: &Request) -> Option<Answer> {
         "429-then-answer" | "503-then-answer" => stream(wire, &all),
         "html-200" => Answer::whole(200, &["content-type: text/html"], page("Sign in")),
         "html-502" => Answer::whole(502, &["content-type: text/html", "retry-after: 0"], page("502 Bad Gateway")),
+        "no-json-200" => Answer::whole(200, &[&typed(wire)], "{nope"),
+        "nothing-204" => Answer::whole(204, &[], ""),
         "text-200" => Answer::whole(200, &["content-type: text/plain"], "upstream is down\n"),
         "broken-event" => {
             let broken = wire.stream(&Reply { pieces: &["BROKEN"], ..reply(Stop::Done) });

@@ -51,6 +51,8 @@ cut-json-body         | FAILED truncated               |
 empty-200             | FAILED truncated               |
 event-65-mib          | FAILED bad_output              | "64 MiB"
 html-200              | FAILED bad_output              | "Sign in"
+no-json-200           | FAILED bad_output              |
+nothing-204           | FAILED bad_output              | "HTTP 204"
 text-200              | FAILED bad_output              | "upstream is down"
 broken-event          | FAILED bad_output              |
 html-502              | FAILED api_error x3            | "502" "Bad Gateway"

@@ -1,24 +1,9 @@
 //! Programs that are told by files of their own, and those whose retries are only in their log.
 
-use std::process::Command;
-
 use nix::sys::signal::Signal;
 
 use super::{reason, run};
 use crate::support::{TestEnv, wait_until};
-
-/// An environment in which `name` is a shell script; a child writes it, so that no test has it open for writing.
-fn with_program(name: &str, script: &str) -> TestEnv {
-    let env = TestEnv::new();
-    let folder = env.path("bin");
-    let path = folder.join(name);
-    let write = "mkdir -p \"$1\" && printf '%s' \"$3\" > \"$2\" && chmod 755 \"$2\"";
-    let arguments = [folder.as_os_str(), path.as_os_str(), script.as_ref()];
-    assert!(Command::new("sh").args(["-c", write, "sh"]).args(arguments).status().unwrap().success());
-    let agents = std::path::Path::new(env!("CARGO_BIN_EXE_fake-agent")).parent().unwrap();
-    let path = format!("{}:{}:/usr/bin:/bin", folder.display(), agents.display());
-    env.set("PATH", &path)
-}
 
 /// What is left where private folders are made.
 fn left(env: &TestEnv) -> Vec<String> {
@@ -42,7 +27,7 @@ echo '{"type":"result","status":"success"}'
 
 #[test]
 fn gemini_finds_what_it_is_told_in_a_folder_of_its_own_that_goes_with_it() {
-    let env = with_program("gemini", GEMINI);
+    let env = TestEnv::new().program("gemini", GEMINI);
     let users = env.home().join(".gemini");
     std::fs::create_dir_all(&users).unwrap();
     std::fs::write(users.join("oauth_creds.json"), "mine").unwrap();
@@ -58,7 +43,8 @@ fn gemini_finds_what_it_is_told_in_a_folder_of_its_own_that_goes_with_it() {
 
 #[test]
 fn a_private_folder_goes_also_when_team_is_killed() {
-    let env = with_program("gemini", "#!/bin/sh\necho \"$GEMINI_CLI_HOME\" > \"$HOME/here\"\nexec fake-agent hang\n");
+    let env = TestEnv::new()
+        .program("gemini", "#!/bin/sh\necho \"$GEMINI_CLI_HOME\" > \"$HOME/here\"\nexec fake-agent hang\n");
     let mut team = env.start(&["run", "-m", "gemini", "two words"]);
     wait_until("the program", || env.home().join("here").exists().then_some(()));
     assert_eq!(left(&env).len(), 1);
@@ -70,7 +56,7 @@ fn a_private_folder_goes_also_when_team_is_killed() {
 
 #[test]
 fn settings_of_the_users_that_cannot_be_read_fail_their_slot_by_name() {
-    let env = with_program("gemini", GEMINI);
+    let env = TestEnv::new().program("gemini", GEMINI);
     std::fs::create_dir_all(env.home().join(".gemini")).unwrap();
     std::fs::write(env.home().join(".gemini/settings.json"), "{\"general\": }").unwrap();
     let (code, output, session) = run(&env, &["-m", "gemini", "two words"]);
@@ -88,7 +74,7 @@ const FAILED: &str = "echo 'timestamp=T level=ERROR run=r message=\"stream error
 #[test]
 fn retries_that_are_only_in_a_log_are_shown_and_bounded() {
     let script = format!("#!/bin/sh\ncat > /dev/null\n{}exec fake-agent hang\n", FAILED.repeat(3));
-    let env = with_program("opencode", &script);
+    let env = TestEnv::new().program("opencode", &script);
     let (code, output, session) = run(&env, &["--retries", "1", "-m", "opencode", "two words"]);
     assert_eq!(code, Some(4));
     assert_eq!(reason(&session, "01"), "FAILED/api_error");
@@ -105,7 +91,7 @@ fn an_answer_after_a_retry_is_an_answer() {
     let frame = r#"{"type":"text","sessionID":"s","part":{"id":"p","text":"Here it is.","time":{}}}"#;
     let end = r#"{"type":"step_finish","sessionID":"s","part":{"reason":"stop"}}"#;
     let script = format!("#!/bin/sh\ncat > /dev/null\n{FAILED}echo '{frame}'\necho '{end}'\n");
-    let env = with_program("opencode", &script);
+    let env = TestEnv::new().program("opencode", &script);
     let (code, output, session) = run(&env, &["--retries", "1", "-m", "opencode", "two words"]);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(code, Some(0), "{stderr}");

@@ -3,7 +3,7 @@
 use toml::Value;
 
 use super::{reason, run};
-use crate::support::{Session, TeamToml, TestEnv, wait_until};
+use crate::support::{Session, TeamToml, TestEnv, after_lacks, wait_until};
 
 const CLAUDE: (&str, &str) = ("output", "claude-stream-json");
 
@@ -24,7 +24,7 @@ fn why(steps: &[&str], keys: &[(&str, &str)], options: &[&str]) -> String {
 #[test]
 fn an_exit_of_0_without_usable_text_is_no_success() {
     for (steps, detail) in
-        [(&["exit 0"][..], "no text"), (&[r"write \n"], "1 bytes, all blank"), (&[r"write  \t\r\n \n"], "all blank")]
+        [(&["exit 0"][..], "no text"), (&[r"write \n"], "1 byte, all blank"), (&[r"write  \t\r\n \n"], "all blank")]
     {
         let (code, session, _env) = alone(steps, &[], &[]);
         assert_eq!((code, reason(&session, "01").as_str()), (Some(4), "EMPTY/empty_output"));
@@ -159,8 +159,8 @@ fn a_program_that_cannot_be_started_fails_its_slot_with_a_text_that_names_nobody
     assert_eq!(code, Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let steady = session.id_of("steady");
     assert_eq!(session.slot(&steady)["state"], "COMPLETED");
-    let terminal = [&output.stdout[..], &output.stderr].concat();
-    let terminal = String::from_utf8_lossy(&terminal).into_owned();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let terminal = text(&output.stdout) + &after_lacks(&text(&output.stderr));
     for id in session.slots().iter().filter(|id| **id != steady) {
         assert_eq!(reason(&session, id), "FAILED/spawn_failed");
         let error = session.slot(id)["error"].clone();
@@ -185,13 +185,18 @@ fn a_program_that_cannot_be_started_fails_its_slot_with_a_text_that_names_nobody
 }
 
 #[test]
-fn a_missing_agent_is_not_named_before_the_verdict() {
+fn a_missing_agent_is_named_as_missing_and_its_slot_is_not_named_before_the_verdict() {
     let agents = std::path::Path::new(env!("CARGO_BIN_EXE_fake-agent")).parent().unwrap();
     let env =
         TestEnv::with(&TeamToml::new().agent("steady", &["print fine"])).set("PATH", &agents.display().to_string());
     let (code, output, session) = run(&env, &["-v", "-m", "claude:opus,codex,steady,internal", "two words"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.starts_with("warning: `claude` is not installed, or not in PATH: claude:opus cannot answer"),
+        "{said}"
+    );
+    let said = after_lacks(&said);
     let names = ["claude", "opus", "anthropic", "codex", "openai", "internal", "steady"];
     for model in ["claude:opus", "codex", "internal"] {
         let id = session.id_of(model);
@@ -226,7 +231,7 @@ fn what_a_program_says_of_itself_moves_no_cursor_and_names_nobody_while_it_runs(
         let slot = session.slot(&id);
         slot["activity"].as_str().filter(|activity| activity.starts_with("tool ")).map(str::to_owned)
     });
-    assert_eq!(activity, r"tool mcp__[model]__\u{1b}[2Jfetch\u{202e}");
+    assert_eq!(activity, r"tool [model]__\u{1b}[2Jfetch\u{202e}");
     env.write("go", "");
     assert_eq!(team.wait().code(), Some(0));
     let escaped = r"one\u{1b}[2J two\u{7}\r three\u{202e}";

@@ -48,6 +48,18 @@ impl TestEnv {
         self
     }
 
+    /// Makes `name` a program that is found: a shell script. A child writes it, so that no test has it open for writing.
+    pub(crate) fn program(self, name: &str, script: &str) -> Self {
+        let folder = self.path("bin");
+        let path = folder.join(name);
+        let write = "mkdir -p \"$1\" && printf '%s' \"$3\" > \"$2\" && chmod 755 \"$2\"";
+        let arguments = [folder.as_os_str(), path.as_os_str(), script.as_ref()];
+        assert!(Command::new("sh").args(["-c", write, "sh"]).args(arguments).status().unwrap().success());
+        let agents = Path::new(env!("CARGO_BIN_EXE_fake-agent")).parent().unwrap();
+        let path = format!("{}:{}:/usr/bin:/bin", folder.display(), agents.display());
+        self.set("PATH", &path)
+    }
+
     /// The folder that commands run in.
     pub(crate) fn project(&self) -> PathBuf {
         self.root.path().join("project")
