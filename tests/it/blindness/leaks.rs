@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Answer, Server, Session, TeamToml, TestEnv, finish};
+use crate::support::{Answer, Server, Session, TeamToml, TestEnv, after_lacks, finish};
 
 /// Runs one model that fails; everything that was written and shown, but for the manifest.
 #[track_caller]
@@ -10,7 +10,9 @@ fn failed(env: &TestEnv, model: &str) -> (Session, String) {
     let output = env.team(&["run", "-v", "--retries", "0", "-m", model, "Which one is it?"]).output().unwrap();
     assert_eq!(output.status.code(), Some(4), "{output:?}");
     let session = env.session();
-    let mut text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    // What is missing was told before anybody had a number.
+    let told = after_lacks(std::str::from_utf8(&output.stderr).unwrap());
+    let mut text = String::from_utf8(output.stdout).unwrap() + &told;
     for file in session.files() {
         if !file.ends_with("manifest.json") && !file.ends_with(".partial.md") {
             text.push_str(&String::from_utf8_lossy(&std::fs::read(session.path(&file)).unwrap()));
