@@ -106,8 +106,8 @@ mod tests {
     const TABLE: &[u8] = b"22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 23 22 0:5 / /proc rw - proc proc rw
 24 22 8:2 / /home rw shared:2 master:3 - xfs /dev/sda2 rw
-25 22 8:2 /me/work /mnt/second\\040view rw - xfs /dev/sda2 rw
-26 22 8:2 /me/work/sessions/old /mnt/old rw - xfs /dev/sda2 rw
+25 22 8:2 /me/project /mnt/second\\040view rw - xfs /dev/sda2 rw
+26 22 8:2 /me/project/sessions/old /mnt/old rw - xfs /dev/sda2 rw
 27 22 8:2 /other /mnt/other rw - xfs /dev/sda2 rw
 torn";
 
@@ -116,9 +116,9 @@ torn";
         let mounts = parse(TABLE);
         assert_eq!(mounts.len(), 6);
         assert_eq!((mounts[3].point.as_path(), mounts[3].kind.as_str()), (Path::new("/mnt/second view"), "xfs"));
-        let location = locate(&mounts, Path::new("/home/me/work/sessions")).unwrap();
+        let location = locate(&mounts, Path::new("/home/me/project/sessions")).unwrap();
         let expected = [
-            Alias::Whole("/home/me/work/sessions".into()),
+            Alias::Whole("/home/me/project/sessions".into()),
             Alias::Whole("/mnt/second view/sessions".into()),
             Alias::Part("/mnt/old".into()),
         ];

@@ -92,7 +92,7 @@ fn the_terms_of_the_beginning_hold_for_what_is_resumed() {
         &["run", "-m", "early,late", "why?", "--strict", "--require-pattern", "^ea", "--jobs", "1"],
     );
     let (_, err) = finish(&env, &["resume"], 4);
-    assert!(err.contains("nothing usable: 1 of 2 slots completed"), "{err}");
+    assert!(err.contains("`--strict`: 1 of 2 slots completed"), "{err}");
     let session = env.session();
     assert_eq!(session.slot(&session.id_of("late"))["error"]["reason"], "shape_mismatch");
 }
