@@ -70,7 +70,8 @@ fn succeed(command: &mut Command, run: impl FnOnce(&mut Command) -> Output) -> O
 /// last moments.
 fn watched(child: Child) -> (Output, u64) {
     let status = format!("/proc/{}/status", child.id());
-    let (done, peak) = (AtomicBool::new(false), AtomicU64::new(0));
+    // Once at once: a short run may be over before the other thread has begun to look.
+    let (done, peak) = (AtomicBool::new(false), AtomicU64::new(high_water_mark(&status).unwrap_or(0)));
     let output = thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
