@@ -1,6 +1,7 @@
 //! What a wire format has to know, and the terms in which it speaks to the rest.
 
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue, InvalidHeaderValue};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::anthropic_messages::AnthropicMessages;
@@ -152,6 +153,22 @@ pub(super) fn object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Map<
 pub(super) fn nested<const N: usize>(fields: [(&str, Option<Value>); N]) -> Option<Value> {
     let map = object(fields);
     (!map.is_empty()).then_some(Value::Object(map))
+}
+
+/// What every event has, read first to know which one it is; `None` where the event is an error in plain words.
+pub(super) fn head<'a, T: Deserialize<'a>>(
+    name: &str,
+    data: &'a [u8],
+    pieces: &mut Vec<Piece>,
+) -> Result<Option<T>, Malformed> {
+    match serde_json::from_slice(data) {
+        Ok(head) => Ok(Some(head)),
+        Err(_) if name == "error" => {
+            pieces.push(Piece::Error(Stated::plain(readable(data))));
+            Ok(None)
+        }
+        Err(error) => Err(Malformed::of(&error, data)),
+    }
 }
 
 /// The adapter of `wire`.

@@ -8,7 +8,7 @@ use reqwest::header::{HeaderName, HeaderValue, InvalidHeaderValue};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::adapter::{nested, object, sensitive};
+use super::adapter::{head, nested, object, sensitive};
 use super::{Adapter, Decoder, Malformed, Optional, Piece};
 use crate::config::ModelSettings;
 use crate::session::slot::{StopReason, Usage};
@@ -221,14 +221,7 @@ impl Decoder for Messages {
         if data.is_empty() || data == b"[DONE]" {
             return Ok(());
         }
-        let head: Head<'_> = match serde_json::from_slice(data) {
-            Ok(head) => head,
-            Err(_) if name == "error" => {
-                pieces.push(Piece::Error(Stated::plain(readable(data))));
-                return Ok(());
-            }
-            Err(error) => return Err(Malformed::of(&error, data)),
-        };
+        let Some(head) = head::<Head<'_>>(name, data, pieces)? else { return Ok(()) };
         match head.kind.as_deref().unwrap_or(name) {
             "content_block_delta" => {
                 let delta = parse::<BlockDelta<'_>>(data)?.delta;

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::adapter::{nested, object};
+use super::adapter::{head, nested, object};
 use super::{Adapter, Decoder, Malformed, Optional, Piece};
 use crate::session::slot::{StopReason, Usage};
 use crate::slots::http::Request;
@@ -196,14 +196,7 @@ impl Decoder for Responses {
         if data.is_empty() || data == b"[DONE]" {
             return Ok(());
         }
-        let head: Head<'_> = match serde_json::from_slice(data) {
-            Ok(head) => head,
-            Err(_) if name == "error" => {
-                pieces.push(Piece::Error(Stated::plain(readable(data))));
-                return Ok(());
-            }
-            Err(error) => return Err(Malformed::of(&error, data)),
-        };
+        let Some(head) = head::<Head<'_>>(name, data, pieces)? else { return Ok(()) };
         // Some copies number every event 0.
         let number = head.sequence_number.filter(|number| *number > 0);
         if number.is_some() && number == self.last {
