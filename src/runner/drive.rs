@@ -90,10 +90,7 @@ async fn drive_process(
         let why = format!("its private folder could not be made: {error}");
         Driven { spawn_error: Some(why), ..Driven::default() }
     };
-    let private = match surroundings.private_folder() {
-        Ok(private) => private,
-        Err(error) => return no_folder(error),
-    };
+    let mut private = surroundings.private_folder();
     let call = agents::Call {
         purpose,
         prompt_file: &job.prompt,
@@ -111,7 +108,7 @@ async fn drive_process(
         Err(error) => return Driven { spawn_error: Some(error.to_string()), ..Driven::default() },
     };
     let enclosed = private.fill(&plan.private).and_then(|()| {
-        surroundings.enclose(shared.mechanism, &private, &shared.session, &directory, &job.prompt, &mut plan)
+        surroundings.enclose(shared.mechanism, &mut private, &shared.session, &directory, &job.prompt, &mut plan)
     });
     let enclosed = match enclosed {
         Ok(enclosed) => enclosed,

@@ -1,12 +1,13 @@
 //! What is around a slot's process: the sessions it must not see, and the private folders it gets in place of shared ones.
 //!
 //! Owns the private folders: one below the system's temporary folder for the whole command, one in it for each attempt,
-//! removed with the attempt. Looks at paths and makes folders; what is done with them is [`crate::isolation`]'s.
+//! removed with the attempt where it was needed at all. Looks at paths and makes folders; what is done with them is [`crate::isolation`]'s.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use memchr::memmem;
 use rustix::fs::Mode;
@@ -34,13 +35,17 @@ pub struct Surroundings {
     current: PathBuf,
     /// The folder of all private ones.
     scratch: TempDir,
+    /// How many private folders have been given a name.
+    given: AtomicU64,
 }
 
 impl Surroundings {
     /// Around a command started in `current` by a user with this `home`; `sessions` need not exist yet.
     pub fn new(sessions: Vec<PathBuf>, home: Option<PathBuf>, current: PathBuf) -> io::Result<Self> {
-        let scratch = tempfile::Builder::new().prefix("team-slots-").tempdir()?;
-        Ok(Self { sessions, home, current, scratch })
+        // A path without symbolic links, for that is what mounts are told by.
+        let place = std::env::temp_dir().canonicalize()?;
+        let scratch = tempfile::Builder::new().prefix("team-slots-").tempdir_in(place)?;
+        Ok(Self { sessions, home, current, scratch, given: AtomicU64::new(0) })
     }
 
     /// The folders of which slots of the session at `session` see nothing.
@@ -67,16 +72,17 @@ impl Surroundings {
         home.is_some_and(|home| hidden.iter().any(|hidden| hidden.starts_with(&home)))
     }
 
-    /// Makes the folder of one attempt.
-    pub(crate) fn private_folder(&self) -> io::Result<PrivateFolder> {
-        PrivateFolder::create(&self.scratch.path().canonicalize()?)
+    /// The folder of one attempt; no other has its name, which says nothing of the slot.
+    pub(crate) fn private_folder(&self) -> PrivateFolder {
+        let number = self.given.fetch_add(1, Ordering::Relaxed);
+        PrivateFolder::new(self.scratch.path(), &format!("slot-{number}"))
     }
 
     /// Fills the folder of one attempt, and says what its process may see.
     pub(crate) fn enclose(
         &self,
         strongest: Mechanism,
-        private: &PrivateFolder,
+        private: &mut PrivateFolder,
         session: &Layout,
         work: &Path,
         prompt: &Path,
@@ -84,11 +90,13 @@ impl Surroundings {
     ) -> io::Result<Enclosed> {
         let mut hidden = self.hidden(session);
         let mechanism = self.mechanism_for(strongest, plan, &hidden);
-        let own = private.path();
-        let mut enclosure = Enclosure { scratch: Some(own.to_owned()), ..Enclosure::default() };
         if mechanism == Mechanism::TreeWalk {
+            let enclosure = Enclosure { scratch: private.made().map(Path::to_owned), ..Enclosure::default() };
             return Ok(Enclosed { mechanism, enclosure });
         }
+        private.make()?;
+        let own = private.path();
+        let mut enclosure = Enclosure { scratch: Some(own.to_owned()), ..Enclosure::default() };
         let mut shown = vec![
             Shown { path: work.canonicalize()?, access: Access::Write },
             Shown { path: prompt.canonicalize()?, access: Access::Read },
@@ -137,18 +145,17 @@ impl Surroundings {
             TEMPORARY.iter().any(|known| path == Path::new(known))
                 || !used.iter().flatten().any(|used| used.starts_with(path))
         });
-        let anybody = Mode::RWXU | Mode::RWXG | Mode::RWXO | Mode::SVTX;
-        let temporary = usual.into_iter().map(|usual| (usual, Absent::Skip, anybody));
-        let left = plan.leaves.iter().map(|usual| (usual.clone(), Absent::Make, Mode::RWXU));
-        temporary
-            .chain(left)
-            .enumerate()
-            .map(|(number, (usual, absent, mode))| {
-                let private = own.join(number.to_string());
-                make(&private, mode)?;
-                Ok(Place { usual, private, absent })
-            })
-            .collect()
+        // One for them all: no program takes the same name in two of them for two things, and folders cost time.
+        let private = own.join("tmp");
+        make(&private, Mode::RWXU | Mode::RWXG | Mode::RWXO | Mode::SVTX)?;
+        let mut places: Vec<Place> =
+            usual.into_iter().map(|usual| Place { usual, private: private.clone(), absent: Absent::Skip }).collect();
+        for (number, usual) in plan.leaves.iter().enumerate() {
+            let private = own.join(number.to_string());
+            make(&private, Mode::RWXU)?;
+            places.push(Place { usual: usual.clone(), private, absent: Absent::Make });
+        }
+        Ok(places)
     }
 
     /// What the program was told of stays where it is: the entries of private folders that its command line, its

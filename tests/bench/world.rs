@@ -1,5 +1,6 @@
 //! A project folder to measure in.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -10,7 +11,11 @@ use toml::{Table, Value};
 pub(crate) const AGENT: &str = env!("CARGO_BIN_EXE_fake-agent");
 
 /// A home and a project with a `team.toml`.
-pub(crate) struct World(TempDir);
+pub(crate) struct World {
+    dir: TempDir,
+    /// How many folders of sessions were put aside.
+    aside: Cell<u32>,
+}
 
 impl World {
     /// A project with this configuration and an `input.md`.
@@ -18,11 +23,11 @@ impl World {
         let dir = tempfile::Builder::new().prefix("team-bench-").tempdir().unwrap();
         std::fs::write(dir.path().join("team.toml"), toml::to_string(config).unwrap()).unwrap();
         std::fs::write(dir.path().join("input.md"), "What is the answer?\n").unwrap();
-        Self(dir)
+        Self { dir, aside: Cell::new(0) }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.dir.path().join(name)
     }
 
     /// The program in this project, with nothing of the caller's settings.
@@ -30,19 +35,23 @@ impl World {
         let mut command = Command::new(env!("CARGO_BIN_EXE_team"));
         command
             .args(arguments)
-            .current_dir(self.0.path())
+            .current_dir(self.dir.path())
             .env_clear()
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("HOME", self.0.path())
+            .env("HOME", self.dir.path())
             .env("NO_PROXY", "127.0.0.1");
         command
     }
 
-    /// Removes the sessions of earlier runs, so that each run meets the same folder.
+    /// Puts the sessions of earlier runs aside, so that each run meets the same folder.
+    ///
+    /// They are removed with the world only: for minutes after many files were removed some file systems (ext4 without
+    /// a journal) search long for every new folder, and the next run would be measured by that.
     pub(crate) fn forget_sessions(&self) {
         let sessions = self.path("ai-docs");
         if sessions.exists() {
-            std::fs::remove_dir_all(sessions).unwrap();
+            self.aside.set(self.aside.get() + 1);
+            std::fs::rename(sessions, self.path(&format!("aside-{}", self.aside.get()))).unwrap();
         }
     }
 
