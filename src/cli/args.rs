@@ -3,6 +3,7 @@
 //! Nothing is decided here: values are parsed, and what is not given is left to the configuration.
 
 mod resume;
+mod workspace;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use crate::ids::Sha256Hash;
 use crate::report::Format;
 
 pub use resume::ResumeArgs;
+pub use workspace::WorkspaceArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -194,6 +196,9 @@ pub struct AskArgs {
     /// Put the session inside of this folder
     #[arg(long, value_name = "DIR")]
     pub session_path: Option<PathBuf>,
+    /// The files that programs may read.
+    #[command(flatten)]
+    pub workspace: WorkspaceArgs,
 }
 
 /// Limits of time and number.
@@ -463,6 +468,7 @@ impl AskArgs {
         if !self.models.is_empty() {
             settings.panel = Some(self.models.clone());
         }
+        self.workspace.apply(settings);
     }
 }
 

@@ -24,6 +24,7 @@ mod show;
 mod verify;
 mod warnings;
 mod watch;
+mod workspace;
 
 pub use context::Context;
 pub use dispatch::main;

@@ -3,6 +3,7 @@
 use super::args::{AskArgs, JudgingArgs, LimitArgs, RunAndJudgeArgs, RunArgs};
 use super::context::Context;
 use super::panel::{checks, conclude, judge_request, prepare, resolve, terms, warn_of_missing};
+use super::workspace;
 use crate::engine::{self, RunRequest, contained, read_input};
 use crate::error::{ExitCode, Result};
 use crate::session::SessionKind;
@@ -47,6 +48,7 @@ async fn ask(
     };
     let asked: Vec<_> = models.iter().chain(judge.iter().flat_map(|judge| judge.judges.iter().flatten())).collect();
     warn_of_missing(context, asked.iter().copied());
+    let workspace = workspace::select(&ask.workspace, &config, &models, &base, context).await?;
     let prepared = prepare(context, &config, &asked, Some(&base), limit_args.require_blind).await?;
     let request = RunRequest {
         kind: SessionKind::Team,
@@ -58,7 +60,8 @@ async fn ask(
         checks,
         strict: limit_args.strict,
         judge,
-        notes: Vec::new(),
+        notes: workspace.iter().map(|_| workspace::note(&models)).collect(),
+        workspace,
     };
     let ran =
         conclude(context, prepared, async |context| engine::run(request, context, &mut rand::rng()).await).await?;

@@ -47,6 +47,6 @@ pub use nearest::nearest;
 pub use places::PROJECT_FILE;
 pub use problem::{ConfigError, Problem};
 pub use resolve::{Models, ResolveError};
-pub use rules::{Leaks, OwnAnswers, Passes, Recuse, Repair, VoteRules};
+pub use rules::{Leaks, OwnAnswers, Passes, Recuse, Repair, Untracked, VoteRules};
 pub use variables::{VariableError, expand, variables_in};
 pub use variables_layer::{VARIABLES, split_names};

@@ -20,6 +20,7 @@ mod run;
 mod services;
 mod shown;
 mod verify;
+mod workspace;
 
 pub use import::ImportRequest;
 pub use input::{Input, contained, read_input};
@@ -31,3 +32,4 @@ pub use resume::{Pace, ResumeOptions, Resumption, finished, resume};
 pub use run::{Context, RunRequest, import, judge, run};
 pub use services::{Folders, Services};
 pub use verify::{Checked, Mismatch, RecordEnd, Verification, verify};
+pub use workspace::{LeftOut, Origin, Selection, WorkspaceRequest};

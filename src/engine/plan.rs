@@ -1,7 +1,7 @@
 //! What a command is to do, as the record keeps it for whoever resumes the session. It names no model: the named judges
 //! are in the manifest.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::judge::JudgeRequest;
 use super::run::RunRequest;
+use super::workspace::Selection;
 use crate::capture::Pattern;
-use crate::config::{Leaks, OwnAnswers, Passes, Recuse, Repair, ResolvedModel, SelfVote, VoteRules};
+use crate::config::{Leaks, OwnAnswers, Passes, Recuse, Repair, ResolvedModel, SelfVote, Untracked, VoteRules};
 use crate::error::{Error, ErrorKind, Result};
 use crate::prompts::Prompts;
 use crate::runner::{Checks, Limits};
@@ -129,6 +130,28 @@ impl JudgePlan {
     }
 }
 
+/// What a snapshot is to be taken of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WorkspacePlan {
+    /// The folder; absent where its path is no text, which the record cannot hold.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    dir: Option<String>,
+    #[serde(default)]
+    pub(super) untracked: Untracked,
+}
+
+impl WorkspacePlan {
+    fn of(selection: &Selection) -> Self {
+        Self { dir: selection.root().to_str().map(str::to_owned), untracked: selection.untracked() }
+    }
+
+    /// The folder.
+    pub(super) fn dir(&self) -> Option<&Path> {
+        self.dir.as_deref().map(Path::new)
+    }
+}
+
 /// What a run does, votes included.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -140,6 +163,9 @@ pub(super) struct RunPlan {
     pub(super) judging: Option<JudgePlan>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) notes: Vec<String>,
+    /// The folder of which a snapshot is taken before anybody is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) workspace: Option<WorkspacePlan>,
 }
 
 impl RunPlan {
@@ -151,6 +177,7 @@ impl RunPlan {
             strict: request.strict,
             judging: request.judge.as_ref().map(JudgePlan::of),
             notes: request.notes.clone(),
+            workspace: request.workspace.as_ref().map(WorkspacePlan::of),
         }
     }
 

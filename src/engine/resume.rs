@@ -11,6 +11,7 @@ use super::plan::{RoundPlan, RunPlan, Terms};
 use super::record::show_since;
 use super::round::{Opened, prompt_hashes};
 use super::run::{Context, Work, abandon, go_on, stands};
+use super::workspace::Stand;
 use crate::config::{ResolvedModel, Target};
 use crate::error::{Error, Result};
 use crate::ids::{Sha256Hash, SlotId};
@@ -138,6 +139,13 @@ impl Resumption {
             let recorded = newest.as_ref().map_or(panel.records(), |(_, folder)| folder.records());
             drift.extend(drifted_prompts(recorded, judge));
         }
+        let sees_files = |slot: &SlotId| {
+            manifest.member(*slot).is_some_and(|member| matches!(member.resolved.target, Target::Process { .. }))
+        };
+        let workspace = match slots.iter().any(sees_files) {
+            true => Stand::of(plan.workspace.as_ref(), panel.records(), session.layout(), &mut drift)?,
+            false => Stand::Nothing,
+        };
         drift.sort();
         drift.dedup();
         if !drift.is_empty() && !options.accept_drift {
@@ -178,6 +186,7 @@ impl Resumption {
             judge,
             opened,
             notes: plan.notes,
+            workspace,
         };
         Ok(Self {
             work,

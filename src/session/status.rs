@@ -202,6 +202,7 @@ impl Status {
                 self.completed_at = Some(record.at);
             }
             Event::Created { .. }
+            | Event::WorkspaceTaken { .. }
             | Event::SlotRetry { .. }
             | Event::StopRequested { .. }
             | Event::RoundClosed { .. }

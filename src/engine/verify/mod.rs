@@ -21,6 +21,7 @@ mod round;
 mod session;
 mod strangers;
 mod turns;
+mod workspace;
 
 pub use report::{Checked, Mismatch, RecordEnd, Verification};
 pub use session::verify;

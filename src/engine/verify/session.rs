@@ -7,7 +7,7 @@ use super::panel::{End, Panel, why};
 use super::record::FolderRecord;
 use super::report::{Mismatch, RecordEnd, Verification};
 use super::round::{RoundFolder, RoundVerdict};
-use super::strangers;
+use super::{strangers, workspace};
 use crate::error::Result;
 use crate::fs::{LockState, OwnerLock};
 use crate::ids::{FormatVersion, Sha256Hash};
@@ -74,6 +74,7 @@ fn look(layout: &Layout, head: Option<Sha256Hash>) -> Result<Verification> {
             audit.expect(&Layout::response_name(slot), hash, "`events.jsonl`");
         }
         panel.check_errors(&mut audit);
+        workspace::check(&mut audit, &panel);
         let rounds = check_rounds(&mut audit, &panel, &id, &mut found)?;
         check_top(&mut audit, &panel, &rounds);
         panel.check_status(&mut audit)?;
