@@ -169,5 +169,5 @@ fn a_snapshot_that_is_changed_from_outside_fails_the_slots_that_worked_in_it() {
         assert_eq!((&error["reason"], &error["detail"]), (&"workspace_changed".into(), &"`a.txt` was changed".into()));
     }
     let (out, _) = crate::support::finish(&env, &["verify"], 6);
-    assert!(out.contains("workspace: does not hold the files that line 2 of `events.jsonl` recorded"), "{out}");
+    assert!(out.contains("`workspace`: does not hold the files that line 2 of `events.jsonl` recorded"), "{out}");
 }

@@ -47,7 +47,7 @@ fn a_snapshot_that_was_changed_since_is_refused_until_that_is_accepted() {
     let (_, err) = finish(&env, &["resume"], 2);
     assert!(err.contains("workspace` was changed") && err.contains("--accept-drift"), "{err}");
     let (out, _) = finish(&env, &["verify"], 6);
-    assert!(out.contains("workspace: does not hold the files"), "{out}");
+    assert!(out.contains("`workspace`: does not hold the files"), "{out}");
     finish(&env, &["resume", "--accept-drift"], 0);
     assert!(session.text("response-01.md").contains("a.txt: forged"));
     let (out, _) = finish(&env, &["verify"], 0);
@@ -70,14 +70,14 @@ fn verify_names_a_workspace_that_was_changed_lost_or_planted() {
     let session = env.session();
     std::fs::write(session.path("workspace/planted"), "").unwrap();
     let (out, _) = finish(&env, &["verify"], 6);
-    assert!(out.contains("workspace: does not hold the files that line 2"), "{out}");
+    assert!(out.contains("`workspace`: does not hold the files that line 2"), "{out}");
     std::fs::remove_dir_all(session.path("workspace")).unwrap();
     let (out, _) = finish(&env, &["verify"], 6);
-    assert!(out.contains("workspace: is missing"), "{out}");
+    assert!(out.contains("`workspace`: is missing"), "{out}");
 
     let env = TestEnv::with(&script(TeamToml::new().panel(&["eye"]), "eye", "echo hello"));
     finish(&env, &["run", "what?"], 0);
     std::fs::create_dir(env.session().path("workspace")).unwrap();
     let (out, _) = finish(&env, &["verify"], 6);
-    assert!(out.contains("workspace: is no part of the session"), "{out}");
+    assert!(out.contains("`workspace`: is no part of the session"), "{out}");
 }

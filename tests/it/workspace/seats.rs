@@ -12,7 +12,7 @@ fn a_model_that_cannot_see_files_is_named_at_the_start_and_the_verdict_says_how_
         .key("retries", 0.into());
     let env = TestEnv::with(&config);
     env.write("app/a.txt", "x");
-    let (out, err) = finish(&env, &["run-and-judge", "-m", "one,nobody@x,two", "--workspace", "app", "what?"], 0);
+    let (out, err) = finish(&env, &["run-and-judge", "-m", "one,nobody@x,two", "--workspace", "app", "what?"], 3);
     assert!(err.contains("warning: `nobody@x` sees nothing of the workspace: only programs can read files"), "{err}");
     assert!(out.contains("judges saw none of it, nor did 1 of 3 seats, which are no programs"), "{out}");
 }
@@ -49,7 +49,7 @@ fn a_project_sets_it_from_its_own_folder_and_a_flag_takes_it_away() {
     };
     let session = run(&["--name", "a"]);
     assert!(session.text("response-01.md").contains("a.txt f"));
-    let session = run(&["--name", "b", "--no-workspace", "--min-bytes", "0"]);
+    let session = run(&["--name", "b", "--no-workspace"]);
     assert!(!session.has("workspace"));
 }
 

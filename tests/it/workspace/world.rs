@@ -8,7 +8,7 @@ use toml::Value;
 use crate::support::{Session, TeamToml, TestEnv, finish};
 
 /// Prints every name below the folder that it runs in, and what the files hold.
-pub(super) const LIST: &str = r#"find . -mindepth 1 -printf '%P %y %#m %l\n' | sort; find . -type f -exec sh -c 'printf "%s: " "$1"; cat "$1"' sh {} \;"#;
+pub(super) const LIST: &str = r#"find . -mindepth 1 -printf '%P %y %#m %l\n' | sort; find . -type f -exec sh -c 'printf "%s: " "$1"; cat "$1"' sh {} \;; echo ."#;
 
 /// A model that is a shell script.
 pub(super) fn script(config: TeamToml, alias: &str, text: &str) -> TeamToml {
