@@ -115,6 +115,7 @@ Examples:
   team run -m claude,codex question.md
   team run -m openai@gpt-4o -m ollama@qwen3 \"Why is the sky blue?\"
   git diff | team run -m claude,codex -i - --timeout 10m
+  team run -m claude,codex --workspace . \"Where does this leak?\"
 
 A panel in `team.toml` makes `-m` unnecessary; `team models` lists names.")]
 pub struct RunArgs {

@@ -91,7 +91,7 @@ fn told(left_out: &LeftOut) -> Vec<String> {
     tell(sessions, "sessions");
     tell(special, "neither file, folder nor link");
     tell(submodules, "not checked out");
-    tell(settings, "it would set up the program that runs there");
+    tell(settings, "programs that run there would obey it");
     told
 }
 

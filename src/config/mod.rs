@@ -6,7 +6,8 @@
 //! Variables: [`VARIABLES`]. This module reads files and never writes one.
 //!
 //! Order: built-in < user < imported < project < environment < flags, key by key, lists replaced as a whole. A relative
-//! `sessions_dir`, program or recording in a `team.toml` starts from its folder, everywhere else from the current one.
+//! `sessions_dir`, `workspace`, program or recording in a `team.toml` starts from its folder, everywhere else from the
+//! current one.
 //! `[contexts]`, `[gate]`, `[pipeline]` and `threshold` belong to later versions: they are accepted as they are, so that
 //! one file serves both. Any other unknown key is an error.  A name is resolved once, before any side effect, into a
 //! [`ResolvedModel`] that holds everything needed to ask it; the manifest keeps that for a later resume.

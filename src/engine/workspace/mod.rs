@@ -6,8 +6,6 @@
 
 mod select;
 mod stand;
-#[cfg(test)]
-mod tests;
 
 pub use select::{LeftOut, Origin, Selection, WorkspaceRequest};
 pub(super) use stand::{Stand, ready};

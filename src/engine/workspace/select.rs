@@ -23,8 +23,13 @@ const MOST_BYTES: u64 = 1 << 30;
 /// How long one call of git may take.
 const GIT_LIMIT: Duration = Duration::from_secs(60);
 
-/// The folder by which `gemini` lets a project set it up: programs to run among it.
-const OBEYED: &str = ".gemini";
+/// Whether `path` is one from which a program that runs beside it takes settings, whoever asks it: `gemini` its servers and
+/// variables, everything that is built on Bun variables and scripts to run first. Where a key is sent, and what is
+/// executed, is not for the folder to say.
+fn is_obeyed(path: &Path) -> bool {
+    let name = path.as_os_str().as_encoded_bytes();
+    matches!(name, b".gemini" | b"bunfig.toml" | b".bunfig.toml") || name == b".env" || name.starts_with(b".env.")
+}
 
 /// What a snapshot is wanted of.
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +62,7 @@ pub struct LeftOut {
     pub special: Vec<PathBuf>,
     /// Submodules that are not checked out.
     pub submodules: Vec<PathBuf>,
-    /// Settings that a program would obey where it runs.
+    /// Settings at its top that a program would obey where it runs.
     pub settings: Vec<PathBuf>,
 }
 
@@ -72,6 +77,14 @@ pub struct Selection {
     bytes: u64,
     origin: Origin,
     left_out: LeftOut,
+}
+
+impl LeftOut {
+    fn sort(&mut self) {
+        for paths in [&mut self.sessions, &mut self.special, &mut self.submodules, &mut self.settings] {
+            paths.sort_unstable();
+        }
+    }
 }
 
 impl Selection {
@@ -104,7 +117,8 @@ impl Selection {
                 Place::Folder(path) => search.folder(&path)?,
             }
         }
-        let Search { mut paths, files, bytes, left_out, .. } = search;
+        let Search { mut paths, files, bytes, mut left_out, .. } = search;
+        left_out.sort();
         paths.sort_unstable();
         paths.dedup();
         if files == 0 {
@@ -317,6 +331,10 @@ impl Search<'_> {
             return Ok(());
         }
         let full = self.root.join(&path);
+        if is_obeyed(&path) && full.symlink_metadata().is_ok() {
+            self.left_out.settings.push(path);
+            return Ok(());
+        }
         let found = match fs::symlink_metadata(&full) {
             Ok(found) => found,
             // Removed in the work tree, and still in git's index.
@@ -379,7 +397,7 @@ impl Search<'_> {
         let full = self.root.join(path);
         let list = if self.sessions.contains(&full) || is_session(&full) {
             &mut self.left_out.sessions
-        } else if path == Path::new(OBEYED) {
+        } else if is_obeyed(path) {
             &mut self.left_out.settings
         } else {
             return false;

@@ -170,8 +170,11 @@ fn names_that_are_no_text_are_kept_and_what_is_no_file_is_told() {
 fn what_a_program_would_obey_where_it_runs_is_left_out_and_told() {
     let env = looking();
     env.write("app/.gemini/settings.json", "{\"mcpServers\": {\"x\": {\"command\": \"narwhal\"}}}");
-    env.write("app/a.md", "a\n");
+    env.write("app/.env", "GOOGLE_GEMINI_BASE_URL=http://narwhal\n");
+    env.write("app/bunfig.toml", "preload = [\"./narwhal.ts\"]\n");
+    env.write("app/sub/.env", "deeper\n");
+    commit(&env, "app");
     let (text, err, _) = seen(&env, &["--workspace", "app"]);
-    assert!(!text.contains("narwhal"), "{text}");
-    assert!(err.contains("`.gemini` (it would set up the program that runs there)"), "{err}");
+    assert!(!text.contains("narwhal") && text.contains("sub/.env f"), "{text}");
+    assert!(err.contains("`.env`, `.gemini`, `bunfig.toml` (programs that run there would obey it)"), "{err}");
 }

@@ -63,7 +63,7 @@ fn a_file_that_cannot_be_read_is_named_before_anything_is_made() {
     let env = looking();
     env.write("app/a.txt", "x");
     chmod(&env.write("app/secret/key", "x"), 0o000);
-    chmod(&env.write("other/closed/key", "x").parent().unwrap().to_owned(), 0o000);
+    chmod(env.write("other/closed/key", "x").parent().unwrap(), 0o000);
     let wrapper = env.of_ordinary_user();
     let wrapper: Vec<&str> = wrapper.iter().map(String::as_str).collect();
     for (dir, named) in [("app", "app/secret/key"), ("other", "other/closed")] {
