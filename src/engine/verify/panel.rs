@@ -11,7 +11,7 @@ use super::report::Mismatch;
 use crate::error::Result;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::session::slot::{Reason, SlotState};
-use crate::session::{Chain, Event, Layout, Manifest, SessionError, SlotEnd, Status};
+use crate::session::{Chain, Event, Layout, Manifest, SessionError, SessionState, SlotEnd, Status};
 
 /// Whether the end of a panel was published. Before that a file may be ahead of the record, because the owner was
 /// stopped between the two or is at work.
@@ -127,10 +127,20 @@ impl Panel {
     /// Takes `name`, if it is there, as something that its writer was stopped from recording, or is about to.
     pub(super) fn unrecorded(&self, audit: &mut Audit, name: &str) {
         let file = self.file(name);
-        if self.end == End::Open && audit.entry(&file).is_ok_and(|entry| entry == Entry::File) {
+        if (self.end == End::Open || self.was_stopped()) && audit.entry(&file).is_ok_and(|entry| entry == Entry::File) {
             audit.know(&file);
             audit.note(format!("`{file}` is not recorded yet, so nothing can be said of it"));
         }
+    }
+
+    /// Whether an owner was stopped in it, or it was given up: what was just being written then stays unrecorded.
+    fn was_stopped(&self) -> bool {
+        let stopped = |event: &Event| match event {
+            Event::Interrupted => true,
+            Event::Closed { state, .. } => *state != SessionState::Completed,
+            _ => false,
+        };
+        self.record.position(stopped).is_some()
     }
 
     /// The complete answers, each read whole; those that are not as they were recorded are told and left out.
@@ -172,6 +182,14 @@ impl Panel {
     /// Checks that `status.json` is what the record comes to.
     pub(super) fn check_status(&self, audit: &mut Audit) -> Result<()> {
         let file = self.file("status.json");
+        // Its first is written right after the first line of the record.
+        if self.end == End::Open
+            && self.record.count == 1
+            && audit.entry(&file).is_ok_and(|entry| entry == Entry::Missing)
+        {
+            audit.note(format!("`{file}` was not written yet"));
+            return Ok(());
+        }
         let Some(bytes) = audit.read(&file) else { return Ok(()) };
         let path = audit.path(&file);
         let found = match Status::parse(&path, &bytes) {

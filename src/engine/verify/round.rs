@@ -64,6 +64,10 @@ impl RoundFolder {
         panel.check_beginning(audit)?;
         let published = published(&panel.record);
         checked.verdict = published.as_ref().map(|published| published.verdict);
+        if published.is_none() {
+            // Written right before they are recorded.
+            ["verdict.json", "verdict.md"].iter().for_each(|name| panel.unrecorded(audit, name));
+        }
         let headings = check_prompts(audit, &panel);
         let imports = imports::check(audit, &panel);
         checked.turns = TurnFolder::check_all(audit, &panel, id, round, owned)?;
