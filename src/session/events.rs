@@ -196,6 +196,9 @@ pub enum Event {
         /// What is not as it was when the session began, in words, and was accepted.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         drift: Vec<String>,
+        /// The files among them, as they were accepted: path relative to the session's folder, and hash.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+        accepted: BTreeMap<String, Sha256Hash>,
     },
     /// The session or round ended.
     Closed {
@@ -383,6 +386,19 @@ impl EventLog {
     pub const fn last(&self) -> Option<&Record> {
         self.last.as_ref()
     }
+}
+
+/// The files that differed from the beginning and were accepted as they were, by path relative to the session's folder:
+/// the hash of each by its newest acceptance, and the number of that record, from 0.
+#[must_use]
+pub fn accepted(records: &[Record]) -> BTreeMap<String, (Sha256Hash, usize)> {
+    let mut found = BTreeMap::new();
+    for (index, record) in records.iter().enumerate() {
+        if let Event::Reopened { accepted, .. } = &record.event {
+            found.extend(accepted.iter().map(|(file, hash)| (file.clone(), (*hash, index))));
+        }
+    }
+    found
 }
 
 /// A record that was read, its chain checked.

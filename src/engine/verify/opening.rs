@@ -92,7 +92,7 @@ impl Opening<'_> {
                     let what = format!("does not ask the judges of line {line} of `{own}`");
                     audit.mismatch(Mismatch::new(&record.file, what).line(1));
                 }
-                if !matches!(around.created(), Some(Event::Created { manifest: known, .. }) if known == manifest) {
+                if !self.parent.manifest_hashes.contains(manifest) {
                     let what = format!("has not the manifest of `{own}`, so its judges are not those of the round");
                     audit.mismatch(Mismatch::new(&record.file, what).line(1));
                 }

@@ -9,7 +9,7 @@ use super::document;
 use super::headings::Headings;
 use super::imports;
 use super::opening::Opening;
-use super::panel::Panel;
+use super::panel::{Accepted, Panel};
 use super::record::FolderRecord;
 use super::report::Mismatch;
 use super::turns::TurnFolder;
@@ -61,7 +61,7 @@ impl RoundFolder {
         let opening = Opening { parent: session, index: opened, folder: round.folder(), round, turn: None };
         let Some(mut panel) = opening.read(audit, id, owned)? else { return Ok(checked) };
         audit.checked.rounds += 1;
-        panel.check_beginning(audit)?;
+        panel.check_beginning(audit, &Accepted::of(&session.record))?;
         let published = published(&panel.record);
         checked.verdict = published.as_ref().map(|published| published.verdict);
         if published.is_none() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::audit::{Audit, Entry};
-use super::panel::{End, Panel, why};
+use super::panel::{Accepted, End, Panel, why};
 use super::record::FolderRecord;
 use super::report::{Mismatch, RecordEnd, Verification};
 use super::round::{RoundFolder, RoundVerdict};
@@ -75,7 +75,8 @@ fn look(layout: &Layout, head: Option<Sha256Hash>) -> Result<Verification> {
             (true, None) => SessionState::Interrupted,
             _ => status.state,
         });
-        panel.check_beginning(&mut audit)?;
+        let accepted = Accepted::of(&panel.record);
+        panel.check_beginning(&mut audit, &accepted)?;
         let answers = panel.answers(&mut audit);
         for (slot, hash) in answers {
             audit.checked.answers += 1;
