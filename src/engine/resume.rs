@@ -254,7 +254,13 @@ pub async fn resume<R: CryptoRng>(
     control.serve(session.layout());
     observer.enter(".");
     let known = session.panel().records().len();
-    let how = TakeUp { failed: resumption.failed, drift: &resumption.drift, ended: Ended::GoesOn };
+    let isolation = services.isolation();
+    let how = TakeUp {
+        failed: resumption.failed,
+        drift: &resumption.drift,
+        isolation: Some(&isolation),
+        ended: Ended::GoesOn,
+    };
     session.take_up(how, Timestamp::now())?;
     show_since(session.panel(), known, observer);
     if let Some(round) = resumption.abandoned {

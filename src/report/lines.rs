@@ -253,7 +253,14 @@ mod tests {
         let slots = vec![run.slot(2)];
         run.event(
             10,
-            Event::Reopened { why: Why::Resume, slots, failed: true, drift: Vec::new(), accepted: Default::default() },
+            Event::Reopened {
+                why: Why::Resume,
+                slots,
+                failed: true,
+                drift: Vec::new(),
+                accepted: Default::default(),
+                isolation: None,
+            },
         );
         run.event(10, Event::SlotStarted { slot: run.slot(2), attempt: 2 });
         run.event(11, Event::StopRequested { cause: "deadline".to_owned(), slots: Vec::new() });

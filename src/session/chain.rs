@@ -226,6 +226,7 @@ mod tests {
             failed: false,
             drift: Vec::new(),
             accepted: Default::default(),
+            isolation: None,
         };
         assert_eq!(torn(reopened), (true, false));
     }

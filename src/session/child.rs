@@ -144,7 +144,10 @@ impl PanelFolder {
         let layout = self.layout().turn(turn);
         if has_record(&layout)? {
             let mut opened = Self::open(layout, &self.status().session)?;
-            opened.take_up(TakeUp { failed, drift: &Drift::NONE, ended: Ended::StaysClosed }, now)?;
+            opened.take_up(
+                TakeUp { failed, drift: &Drift::NONE, isolation: Some(&isolation), ended: Ended::StaysClosed },
+                now,
+            )?;
             return Ok(opened);
         }
         let opening = Event::TurnOpened { turn, judges: judges.to_vec() };

@@ -199,6 +199,9 @@ pub enum Event {
         /// The files among them, as they were accepted: path relative to the session's folder, and hash.
         #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
         accepted: BTreeMap<String, Sha256Hash>,
+        /// What keeps slots apart from here on, where that is not what did before.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        isolation: Option<String>,
     },
     /// The session or round ended.
     Closed {
@@ -386,19 +389,6 @@ impl EventLog {
     pub const fn last(&self) -> Option<&Record> {
         self.last.as_ref()
     }
-}
-
-/// The files that differed from the beginning and were accepted as they were, by path relative to the session's folder:
-/// the hash of each by its newest acceptance, and the number of that record, from 0.
-#[must_use]
-pub fn accepted(records: &[Record]) -> BTreeMap<String, (Sha256Hash, usize)> {
-    let mut found = BTreeMap::new();
-    for (index, record) in records.iter().enumerate() {
-        if let Event::Reopened { accepted, .. } = &record.event {
-            found.extend(accepted.iter().map(|(file, hash)| (file.clone(), (*hash, index))));
-        }
-    }
-    found
 }
 
 /// A record that was read, its chain checked.

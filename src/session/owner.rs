@@ -223,6 +223,7 @@ impl Session {
             failed: false,
             drift: Vec::new(),
             accepted: BTreeMap::new(),
+            isolation: None,
         };
         self.panel.record(reopened, now)?;
         self.panel.settle()?;

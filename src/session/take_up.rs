@@ -10,6 +10,7 @@ use super::SessionError;
 use super::events::{Event, SlotEnd, SlotError};
 use super::life::Why;
 use super::panel::PanelFolder;
+use super::recorded::isolation;
 use super::slot::{Reason, SlotState};
 use crate::fault::{self, Point};
 use crate::fs;
@@ -36,6 +37,8 @@ pub struct TakeUp<'a> {
     pub failed: bool,
     /// What is not as it was when the session began, and was accepted.
     pub drift: &'a Drift,
+    /// What keeps slots apart now; `None` where nobody is asked.
+    pub isolation: Option<&'a str>,
     /// What happens to a panel that had ended and in which nobody is left to ask.
     pub ended: Ended,
 }
@@ -111,7 +114,8 @@ impl PanelFolder {
         if unfinished || !slots.is_empty() || how.ended == Ended::GoesOn {
             let failed = how.failed && !slots.is_empty();
             let Drift { differences: drift, files: accepted } = how.drift.clone();
-            self.record(Event::Reopened { why: Why::Resume, slots, failed, drift, accepted }, now)?;
+            let isolation = how.isolation.filter(|now| isolation(self.records()) != Some(now)).map(str::to_owned);
+            self.record(Event::Reopened { why: Why::Resume, slots, failed, drift, accepted, isolation }, now)?;
             self.settle()?;
             fault::reach(Point::ReopenRecorded);
         }
@@ -211,7 +215,9 @@ mod tests {
     }
 
     fn take_up(session: &mut Session, failed: bool) {
-        session.take_up(TakeUp { failed, drift: &Drift::NONE, ended: Ended::GoesOn }, Timestamp::now()).unwrap();
+        session
+            .take_up(TakeUp { failed, drift: &Drift::NONE, isolation: None, ended: Ended::GoesOn }, Timestamp::now())
+            .unwrap();
     }
 
     #[test]

@@ -208,7 +208,6 @@ fn check_verdict(audit: &mut Audit, folders: &Folders<'_>, published: &Published
         return;
     };
     let Some(judged) = panel.record.fold(audit, folders.id, published.index) else { return };
-    let Some(Event::Created { isolation, .. }) = panel.record.created() else { return };
     let told = Told {
         session: folders.id,
         round: folders.round,
@@ -221,7 +220,6 @@ fn check_verdict(audit: &mut Audit, folders: &Folders<'_>, published: &Published
         second_pass: folders.second_pass,
         source: votes.map_or(BallotSource::Asked, BallotSource::of),
         head,
-        isolation: isolation.clone(),
     };
     let expected = verdict::render(result, &told.names(), &told.context(Vec::new()));
     if let Some(found) = document::difference(&expected, &md) {
