@@ -3,18 +3,21 @@
 //! Nothing is decided here: values are parsed, and what is not given is left to the configuration.
 
 mod resume;
+mod vote;
+mod words;
 mod workspace;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
 use crate::config::{FileSettings, Leaks, Limit, Passes, Recuse, Repair, SelfVote};
 use crate::ids::Sha256Hash;
 use crate::report::Format;
 
 pub use resume::ResumeArgs;
+pub use vote::{VoteArgs, VotingArgs};
 pub use workspace::WorkspaceArgs;
 
 const EXAMPLES: &str = "\
@@ -23,12 +26,14 @@ Examples:
   team run-and-judge -m claude,codex,ollama@qwen3 task.md     blind answers, then a blind vote
   team run -m claude:opus,codex \"Why is the sky blue?\"        only the answers
   team judge latest                                           vote on a finished run
+  team vote -m claude,codex,ollama@qwen3 plan.md              approve or reject a text
   team resume                                                 go on where a run was cut off
   team show latest --reveal                                   who wrote what
   team verify latest                                          whether all is as it was recorded
 
 Exit codes:
-  0    done: `run` has at least one answer, `judge` has a ranking
+  0    done: `run` has at least one answer, `judge` has a ranking, `vote` approves
+  1    `vote` rejects
   2    wrong usage or configuration, or another process owns the session
   3    no decision
   4    nothing usable: no slot completed (with `--strict`: any slot is missing)
@@ -80,6 +85,8 @@ pub enum Command {
     Judge(JudgeArgs),
     /// Ask, then vote: `run` and `judge` in one
     RunAndJudge(RunAndJudgeArgs),
+    /// Let every model of a panel vote on a text itself
+    Vote(VoteArgs),
     /// Go on with a session that was cut off, stopped, or failed in part
     Resume(ResumeArgs),
     /// Show how far a session is
@@ -122,6 +129,9 @@ pub struct RunArgs {
     /// What to ask, and whom.
     #[command(flatten)]
     pub ask: AskArgs,
+    /// The files that programs may read.
+    #[command(flatten)]
+    pub workspace: WorkspaceArgs,
     /// Limits and demands.
     #[command(flatten)]
     pub limits: LimitArgs,
@@ -171,6 +181,9 @@ pub struct RunAndJudgeArgs {
     /// What to ask, and whom.
     #[command(flatten)]
     pub ask: AskArgs,
+    /// The files that programs may read.
+    #[command(flatten)]
+    pub workspace: WorkspaceArgs,
     /// How to judge.
     #[command(flatten)]
     pub judging: JudgingArgs,
@@ -197,9 +210,6 @@ pub struct AskArgs {
     /// Put the session inside of this folder
     #[arg(long, value_name = "DIR")]
     pub session_path: Option<PathBuf>,
-    /// The files that programs may read.
-    #[command(flatten)]
-    pub workspace: WorkspaceArgs,
 }
 
 /// Limits of time and number.
@@ -415,46 +425,6 @@ pub struct CompletionsArgs {
     pub shell: clap_complete::Shell,
 }
 
-impl ValueEnum for Format {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.as_str()))
-    }
-}
-
-impl ValueEnum for SelfVote {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.as_str()))
-    }
-}
-
-impl ValueEnum for Recuse {
-    fn value_variants<'a>() -> &'a [Self] {
-        Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.as_str()))
-    }
-}
-
-impl ValueEnum for Leaks {
-    fn value_variants<'a>() -> &'a [Self] {
-        Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.as_str()))
-    }
-}
-
 impl GlobalArgs {
     /// What these set, as the highest layer of the configuration.
     #[must_use]
@@ -469,7 +439,6 @@ impl AskArgs {
         if !self.models.is_empty() {
             settings.panel = Some(self.models.clone());
         }
-        self.workspace.apply(settings);
     }
 }
 

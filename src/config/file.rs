@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{Leaks, Passes, Recuse, Repair, Untracked};
-use super::{Limit, OutputFormat, PromptVia, Wire};
+use super::{Limit, OutputFormat, PromptVia, Threshold, Wire};
 
 /// One layer of settings; what is `None` or absent is left to the layers below.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -46,8 +46,8 @@ pub struct FileSettings {
     pub workspace: Option<PathBuf>,
     /// Whether the snapshot has what git does not track.
     pub untracked: Option<Untracked>,
-    /// Bar of a vote on a task. Read for a later version, checked there.
-    pub threshold: Option<toml::Value>,
+    /// The bar of a vote on a task.
+    pub threshold: Option<Threshold>,
     /// Aliases.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, ModelEntry>,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::config::{FileSettings, Untracked};
 
@@ -29,15 +29,5 @@ impl WorkspaceArgs {
             settings.workspace.clone_from(&self.workspace);
         }
         settings.untracked = self.untracked.or(settings.untracked);
-    }
-}
-
-impl ValueEnum for Untracked {
-    fn value_variants<'a>() -> &'a [Self] {
-        Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.as_str()))
     }
 }
