@@ -133,7 +133,7 @@ pub(super) async fn go_on<R: CryptoRng>(
     let ran = run_slots(&mut session, services, work, control, observer).await;
     session.finish_phase(Phase::Run);
     if let Some(vote) = &work.vote {
-        return conclude(session, vote, work, ran.err(), services, control, observer);
+        return conclude(session, vote, work, ran.err(), services, control, observer).await;
     }
     let complete = session.panel().status().count(SlotState::Completed);
     let all = session.panel().status().models.len();
@@ -256,6 +256,14 @@ async fn judge_again<R: CryptoRng>(
 ) -> Result<Outcome> {
     let Context { services, control, observer, announce } = context;
     let mut session = Session::open(layout)?;
+    if RunPlan::read(session.panel().records())?.voting.is_some() {
+        return Err(Error::usage(format!(
+            "`{}` is a vote on a task: its replies are votes, not answers",
+            session.id()
+        ))
+        .hint(format!("`team show {}` shows its verdict", session.id()))
+        .hint("to have a text voted on anew: `team vote`; to have answers ranked: `team run-and-judge`"));
+    }
     let status = session.panel().status();
     let unfinished = status.models.iter().find(|(_, entry)| !entry.state.is_terminal());
     if unfinished.is_some() || status.state.is_active() || status.state == SessionState::Interrupted {

@@ -40,6 +40,12 @@ impl Layout {
         self.root.join("input.md")
     }
 
+    /// `task.md`: the user's own text, where the prompt has instructions added to it.
+    #[must_use]
+    pub fn task(&self) -> PathBuf {
+        self.root.join("task.md")
+    }
+
     /// `manifest.json`: the only file that says who is who.
     #[must_use]
     pub fn manifest(&self) -> PathBuf {

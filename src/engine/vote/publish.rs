@@ -75,11 +75,16 @@ pub(super) fn publish(
         status: session.panel().status(),
         records: session.panel().records(),
         head: session.panel().head(),
-        isolation: services.isolation(),
+        isolation: created_isolation(session.panel().records()),
     };
+    let mut notes = work.notes.clone();
+    let now = services.isolation();
+    if now != told.isolation {
+        notes.push(format!("since the session was resumed slots were kept apart by other means: {now}"));
+    }
     let json = to_json(&verdict).map_err(|error| Error::internal(error.to_string()))?;
     // What a member wrote is quoted; a secret that it saw must not be.
-    let text = render_task(&verdict, &told.names(), &told.context(work.notes.clone()));
+    let text = render_task(&verdict, &told.names(), &told.context(notes));
     let text = services.open_scrub().text_for(None, &text);
     fs::replace(&session.layout().verdict_json(), &json)?;
     fault::reach(Point::VerdictJson);
@@ -114,6 +119,14 @@ pub(in crate::engine) fn task_on_record(records: &[Record]) -> Option<Sha256Hash
     match records.first().map(|record| &record.event) {
         Some(Event::Created { task, .. }) => *task,
         _ => None,
+    }
+}
+
+/// What kept slots apart when the session was made.
+pub(in crate::engine) fn created_isolation(records: &[Record]) -> String {
+    match records.first().map(|record| &record.event) {
+        Some(Event::Created { isolation, .. }) => isolation.clone(),
+        _ => String::new(),
     }
 }
 
