@@ -13,7 +13,7 @@ use super::publish::{Published, publish, published, voted};
 use super::record::{record, show_last};
 use super::round::{Opened, RoundContext, prompt_hashes, run_round};
 use super::services::Services;
-use super::vote::{VoteWork, conclude};
+use super::vote::{VoteWork, conclude, refuse_votes};
 use crate::config::ResolvedModel;
 use crate::error::{Error, ErrorKind, Result};
 use crate::judging::task_schema;
@@ -256,14 +256,7 @@ async fn judge_again<R: CryptoRng>(
 ) -> Result<Outcome> {
     let Context { services, control, observer, announce } = context;
     let mut session = Session::open(layout)?;
-    if RunPlan::read(session.panel().records())?.voting.is_some() {
-        return Err(Error::usage(format!(
-            "`{}` is a vote on a task: its replies are votes, not answers",
-            session.id()
-        ))
-        .hint(format!("`team show {}` shows its verdict", session.id()))
-        .hint("to have a text voted on anew: `team vote`; to have answers ranked: `team run-and-judge`"));
-    }
+    refuse_votes(session.id(), session.panel().records())?;
     let status = session.panel().status();
     let unfinished = status.models.iter().find(|(_, entry)| !entry.state.is_terminal());
     if unfinished.is_some() || status.state.is_active() || status.state == SessionState::Interrupted {

@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Repair, ResolvedModel, Threshold};
 use crate::engine::outcome::Outcome;
-use crate::engine::plan::{Terms, load_again};
+use crate::engine::plan::{RunPlan, Terms, load_again};
 use crate::engine::run::{Context, RunRequest, begin};
 use crate::error::{Error, Result};
 use crate::ids::Sha256Hash;
 use crate::judging::{Nonce, task_prompt};
 use crate::prompts::{PromptName, Prompts};
 use crate::runner::Checks;
-use crate::session::SessionKind;
+use crate::session::{History, Layout, Record, SessionKind};
 use crate::verdict::default_quorum;
 
 /// A vote of a panel on a text.
@@ -95,6 +95,21 @@ pub(in crate::engine) struct VoteWork {
     pub(in crate::engine) prompts: Arc<Prompts>,
     /// Whether a member whose further turn ended with an error of its own is asked again.
     pub(super) failed: bool,
+}
+
+/// Refuses to have the replies of a vote judged: they are votes, not answers.
+pub(in crate::engine) fn refuse_votes(session: &str, records: &[Record]) -> Result<()> {
+    if RunPlan::read(records)?.voting.is_none() {
+        return Ok(());
+    }
+    Err(Error::usage(format!("`{session}` is a vote on a task: its replies are votes, not answers to be judged"))
+        .hint(format!("`team show {session}` shows its verdict"))
+        .hint("to have a text voted on anew: `team vote`; to have answers ranked: `team run-and-judge`"))
+}
+
+/// Fails unless the session at `layout` is one whose answers can be judged.
+pub fn check_judgeable(layout: &Layout) -> Result<()> {
+    refuse_votes(&layout.name(), &History::read(&layout.events())?.records)
 }
 
 impl VoteWork {
