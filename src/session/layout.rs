@@ -34,16 +34,16 @@ impl Layout {
         self.root.join("session-meta.json")
     }
 
+    /// `task.md`: the user's own text, where `input.md` has instructions added to it.
+    #[must_use]
+    pub fn task(&self) -> PathBuf {
+        self.root.join("task.md")
+    }
+
     /// `input.md`: the prompt that every slot receives.
     #[must_use]
     pub fn input(&self) -> PathBuf {
         self.root.join("input.md")
-    }
-
-    /// `task.md`: the user's own text, where the prompt has instructions added to it.
-    #[must_use]
-    pub fn task(&self) -> PathBuf {
-        self.root.join("task.md")
     }
 
     /// `manifest.json`: the only file that says who is who.

@@ -8,7 +8,7 @@ use super::document;
 use super::panel::{End, Panel};
 use super::report::Mismatch;
 use super::turns::TurnFolder;
-use crate::engine::vote::{Told, VotePlan, created_isolation, member_of, repair_of, task_on_record};
+use crate::engine::vote::{Told, VotePlan, member_of, repair_of, task_on_record};
 use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::parse_task;
 use crate::session::slot::SlotState;
@@ -176,14 +176,7 @@ fn check_text(audit: &mut Audit, voted: &Voted<'_>, published: &Published, expec
     let (Some(expected), Some(manifest)) = (expected, &panel.manifest) else { return };
     let Some(status) = panel.record.fold(audit, voted.id, published.index) else { return };
     let records = &panel.record.records[..published.index];
-    let told = Told {
-        session: voted.id,
-        panel: manifest,
-        status: &status,
-        records,
-        head,
-        isolation: created_isolation(records),
-    };
+    let told = Told { session: voted.id, panel: manifest, status: &status, records, head };
     let again = render_task(expected, &told.names(), &told.context(Vec::new()));
     if let Some(found) = document::difference(&again, text) {
         let told = Mismatch::new(TEXT, "does not say what the votes and the record come to").line(found.line);

@@ -15,5 +15,5 @@ pub use request::{VoteRequest, check_judgeable, vote};
 
 pub(super) use ballots::{member_of, repair_of};
 pub(super) use count::conclude;
-pub(super) use publish::{Told, created_isolation, published, stands, task_on_record};
+pub(super) use publish::{Told, published, stands, task_on_record};
 pub(super) use request::{VotePlan, VoteWork, refuse_votes};

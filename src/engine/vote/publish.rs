@@ -14,7 +14,7 @@ use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::runner::Observer;
 use crate::session::slot::SlotState;
-use crate::session::{Event, Manifest, Phase, Record, Session, Status};
+use crate::session::{Event, Manifest, Phase, Record, Session, Status, isolation, isolations_used};
 use crate::verdict::{Context, Names, Seat, TASK_RENDERING, TaskMember, TaskVerdict, count_task, render_task, to_json};
 
 /// A verdict on disk.
@@ -75,16 +75,10 @@ pub(super) fn publish(
         status: session.panel().status(),
         records: session.panel().records(),
         head: session.panel().head(),
-        isolation: created_isolation(session.panel().records()),
     };
-    let mut notes = work.notes.clone();
-    let now = services.isolation();
-    if now != told.isolation {
-        notes.push(format!("since the session was resumed slots were kept apart by other means: {now}"));
-    }
     let json = to_json(&verdict).map_err(|error| Error::internal(error.to_string()))?;
     // What a member wrote is quoted; a secret that it saw must not be.
-    let text = render_task(&verdict, &told.names(), &told.context(notes));
+    let text = render_task(&verdict, &told.names(), &told.context(work.notes.clone()));
     let text = services.open_scrub().text_for(None, &text);
     fs::replace(&session.layout().verdict_json(), &json)?;
     fault::reach(Point::VerdictJson);
@@ -122,14 +116,6 @@ pub(in crate::engine) fn task_on_record(records: &[Record]) -> Option<Sha256Hash
     }
 }
 
-/// What kept slots apart when the session was made.
-pub(in crate::engine) fn created_isolation(records: &[Record]) -> String {
-    match records.first().map(|record| &record.event) {
-        Some(Event::Created { isolation, .. }) => isolation.clone(),
-        _ => String::new(),
-    }
-}
-
 /// What `verdict.md` tells besides the votes, as it lies in the folder when the verdict is published. The same for the
 /// one who publishes and for the one who checks.
 pub(in crate::engine) struct Told<'a> {
@@ -138,7 +124,6 @@ pub(in crate::engine) struct Told<'a> {
     pub(in crate::engine) status: &'a Status,
     pub(in crate::engine) records: &'a [Record],
     pub(in crate::engine) head: Option<Sha256Hash>,
-    pub(in crate::engine) isolation: String,
 }
 
 impl Told<'_> {
@@ -150,12 +135,15 @@ impl Told<'_> {
     pub(in crate::engine) fn context(&self, given: Vec<String>) -> Context {
         let mut notes = panel_notes(self.status, self.panel, None);
         notes.extend(given);
-        notes.extend(record_notes(self.records, &[], &self.isolation));
+        // By the record, not by what is in force here: the verdict is the same whoever publishes it.
+        let used = isolations_used(self.records).last();
+        let isolation = used.or_else(|| isolation(self.records)).unwrap_or_default().to_owned();
+        notes.extend(record_notes(self.records, &[], &isolation));
         Context {
             session: self.session.to_owned(),
             head: self.head,
             failed: failed_seats(self.status, Seat::Slot, ""),
-            isolation: self.isolation.clone(),
+            isolation,
             notes,
         }
     }

@@ -59,18 +59,29 @@ fn a_forged_vote_bar_quorum_count_or_document_does_not_follow_from_the_replies()
     };
     let plum = session.id_of("plum");
     let reply = format!("response-{plum}.md");
+    let reply = [reply.as_str()];
     // What is edited, in which files; which file is named; what it is said to be.
     let cases: Vec<(&[&str], TextEdit, &str, &str)> = vec![
         (&["verdict.json"], Box::new(once("\"REJECT\"", "\"APPROVE\"")), "verdict.json", ".vote.verdict`"),
         (&["verdict.json"], Box::new(once("\"APPROVED\"", "\"REJECTED\"")), "verdict.json", "at `decision`"),
-        (&["verdict.json"], Box::new(once("\"summary\": \"It", "\"summary\": \"Maybe it")), "verdict.json", ".summary`"),
+        (
+            &["verdict.json"],
+            Box::new(once("\"summary\": \"It", "\"summary\": \"Maybe it")),
+            "verdict.json",
+            ".summary`",
+        ),
         (&["verdict.json"], Box::new(once("\"count\": 3", "\"count\": 2")), "verdict.json", "at `keyIssues[0].count`"),
         (&["events.jsonl"], Box::new(once("\"threshold\":\"60%\"", "\"threshold\":\"90%\"")), "verdict.json", "follow"),
         (&["events.jsonl"], Box::new(once("\"quorum\":3", "\"quorum\":2")), "verdict.json", "at `quorum`"),
         (&["verdict.md"], Box::new(once("**APPROVED**", "**REJECTED**")), "verdict.md", "does not say what the votes"),
         (&["verdict.md"], Box::new(once("| plum |", "| kiwi |")), "verdict.md", "does not say what the votes"),
-        (&["events.jsonl"], Box::new(once("\"votes\":1,\"missing\":0", "\"votes\":0,\"missing\":1")), "events.jsonl", "ballot"),
-        (&[&reply], Box::new(once("REJECT", "APPROVE")), "verdict.json", "does not follow from the replies"),
+        (
+            &["events.jsonl"],
+            Box::new(once("\"votes\":1,\"missing\":0", "\"votes\":0,\"missing\":1")),
+            "events.jsonl",
+            "ballot",
+        ),
+        (&reply, Box::new(once("REJECT", "APPROVE")), "verdict.json", "does not follow from the replies"),
     ];
     for (number, (files, edit, named, what)) in cases.into_iter().enumerate() {
         let copied = copy(&session, &env.path(&format!("forged-{number}")));
