@@ -240,9 +240,12 @@ impl Told<'_> {
         }
         notes.extend(accepted_drift(self.slot_records));
         // By the record, not by what is in force here: the verdict is the same whoever publishes it.
-        let used = isolations_used(self.judge_records).last();
+        let asked = [self.slot_records, self.judge_records];
+        // Where nobody was asked for votes, nothing kept judges apart.
+        let asked = if self.source == BallotSource::Asked { &asked[..] } else { &asked[..1] };
+        let used = asked.iter().rev().find_map(|records| isolations_used(records).last());
         let isolation = used.or_else(|| isolation(self.judge_records)).unwrap_or_default().to_owned();
-        notes.extend(other_isolation(&[self.slot_records, self.judge_records], &isolation));
+        notes.extend(other_isolation(asked, &isolation));
         notes.extend(dropped_settings(self.slot_records, "slot"));
         notes.extend(dropped_settings(self.judge_records, "judge"));
         let mut failed = failed_seats(self.slots, Seat::Slot, "");
