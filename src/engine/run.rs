@@ -360,7 +360,7 @@ pub(super) const fn stopped_state(stop: StopAll) -> SessionState {
 
 /// Closes the session; what went wrong before is not hidden by what goes wrong in the close, nor the other way round.
 pub(super) fn end(
-    session: Session,
+    mut session: Session,
     decision: Decision,
     verdict: Option<String>,
     problem: Option<Error>,
