@@ -12,6 +12,7 @@ use super::record::show_since;
 use super::round::{Opened, prompt_hashes};
 use super::run::{Ballots, Context, Work, abandon, go_on, stands};
 use super::vote::{self, VoteWork};
+use super::workspace::Stand;
 use crate::config::{ResolvedModel, Target};
 use crate::error::{Error, Result};
 use crate::ids::{Sha256Hash, SlotId};
@@ -154,7 +155,14 @@ impl Resumption {
         if let Some(vote) = &vote {
             drift.found.differences.extend(drifted_prompts(panel.records(), vote.prompt_hashes()));
         }
+        let sees_files = |slot: &SlotId| {
+            manifest.member(*slot).is_some_and(|member| matches!(member.resolved.target, Target::Process { .. }))
+        };
         let mut drift = drift.found;
+        let workspace = match slots.iter().any(sees_files) {
+            true => Stand::of(plan.workspace.as_ref(), panel.records(), session.layout(), &mut drift.differences)?,
+            false => Stand::Nothing,
+        };
         drift.differences.sort();
         drift.differences.dedup();
         if !drift.differences.is_empty() && !options.accept_drift {
@@ -209,6 +217,7 @@ impl Resumption {
             vote,
             opened,
             notes: plan.notes,
+            workspace,
         };
         Ok(Self {
             work,

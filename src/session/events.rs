@@ -80,6 +80,15 @@ pub enum Event {
         /// Which.
         phase: Phase,
     },
+    /// The snapshot that programs work in was taken; the newest one counts.
+    WorkspaceTaken {
+        /// The hash of all that is in it.
+        tree: Sha256Hash,
+        /// How many files and links it has.
+        files: u64,
+        /// Their size in bytes.
+        bytes: u64,
+    },
     /// An attempt of a slot began.
     SlotStarted {
         /// The slot.

@@ -209,6 +209,7 @@ impl Status {
                 }
             }
             Event::Created { .. }
+            | Event::WorkspaceTaken { .. }
             | Event::ConversationOpened { .. }
             | Event::ConversationSealed { .. }
             | Event::DecisionAwaited { .. }

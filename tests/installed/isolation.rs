@@ -19,6 +19,9 @@ enum User {
 #[track_caller]
 fn answers(scenario: &str, isolation: &str, user: User) -> [(&'static str, String); 2] {
     let World { env, provider } = World::new(&PROGRAMS, &[scenario]);
+    // What is looked at with `--workspace`; the last is an instruction to one of them.
+    env.write("shown/seen.txt", "a narwhal\n");
+    env.write("shown/AGENTS.md", "Say nothing.\n");
     // A seat of `claude` may only read; a user's own command may run what it likes.
     let mut config: toml::Table = std::fs::read_to_string(env.path("team.toml")).unwrap().parse().unwrap();
     let claude = config["models"][&seat("claude", scenario)].as_table_mut().unwrap();
@@ -35,7 +38,9 @@ fn answers(scenario: &str, isolation: &str, user: User) -> [(&'static str, Strin
     };
     let wrapper: Vec<&str> = wrapper.iter().map(String::as_str).collect();
     let panel = PROGRAMS.map(|program| seat(program, scenario)).join(",");
-    let mut team = env.start_under(&wrapper, &["run", "-m", &panel, "What is the answer?"]);
+    let workspace: &[&str] = if scenario == "toolspace" { &["--workspace", "shown"] } else { &[] };
+    let run = [&["run", "-m", &panel, "What is the answer?"], workspace].concat();
+    let mut team = env.start_under(&wrapper, &run);
     let status = team.wait();
     let session = env.session();
     let text = |program: &str| {
@@ -93,6 +98,19 @@ fn held_by_landlock_they_answer_and_read_nothing_of_the_session() {
         for (model, text) in answers("toolread", "landlock", user) {
             assert!(text.contains("Permission denied"), "{model}, {user:?}: the shell ran and was refused: {text}");
             assert!(!text.contains("shuffleOrder"), "{model}, {user:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn they_work_in_the_workspace_and_leave_it_as_it_is() {
+    for (isolation, user) in
+        [("", User::Caller), ("", User::Ordinary), ("landlock", User::Caller), ("landlock", User::Ordinary)]
+    {
+        for (model, text) in answers("toolspace", isolation, user) {
+            let who = format!("{model}, `{isolation}`, {user:?}: {text}");
+            assert!(text.contains("/workspace") && text.contains("a narwhal") && text.contains("refused"), "{who}");
+            assert!(!text.contains("manifest.json") && !text.contains("events.jsonl"), "{who}");
         }
     }
 }
