@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use nix::sys::signal::Signal;
 use team::isolation::{Level, Preference, probe};
 
 use super::panel::{CANCELLED, LAST, NAMES, SEATS, SPY, World, world};
@@ -141,7 +142,7 @@ fn assert_seen(when: &str, look: &str, level: Level) {
         // Landlock: the processes of others stay in sight, by what the system tells everybody of them.
         Level::Partial => &["itself", "its supervisors", "what holds", "all of the session"],
         // Nothing is kept, and `team` itself still tells nobody: programs have names, and the user's own command line.
-        Level::Convention => &["itself", "its supervisors", "what holds"],
+        Level::Convention => &["itself", "its supervisors"],
     };
     for name in kept {
         assert_nobody(&format!("{when}, a look at {name}"), part(name), spy);
@@ -201,6 +202,8 @@ fn until_the_verdict_nothing_but_a_manifest_names_anybody_and_then_the_verdict_d
         assert_eq!(ending(&session, seat.model), seat.ending, "{}", seat.model);
     }
     assert_files(&session, "after the run");
+    let (echidna, _) = finish(env, &["show", &session.id(), &session.id_of("echidna@monotreme-2")], 0);
+    assert!(!echidna.contains(&world.address), "{echidna}");
     assert_said(env, &session, "after the run");
 
     judge(&world, &session, level);
@@ -273,6 +276,34 @@ fn a_slot_that_a_limit_ended_names_nobody_either() {
             assert_nobody(file, &session.text(file), own);
         }
     }
+}
+
+#[test]
+fn a_run_that_died_and_is_resumed_names_nobody_either() {
+    let world = world("");
+    let env = &world.env;
+    let mut run = env.start(&["run", "-m", &format!("{LAST},numbat,narwhal@dugong-401"), "Which one?"]);
+    let session = env.session_with("status.json");
+    wait_until("a slot", || {
+        let failed = ["numbat", "narwhal@dugong-401"].iter().all(|model| ended(&session, &session.id_of(model)));
+        (failed && session.slot(&session.id_of(LAST))["state"] == "RUNNING").then_some(())
+    });
+    run.signal(Signal::SIGKILL);
+    run.wait();
+    env.wait_for_no_processes();
+    assert_files(&session, "after a kill");
+    assert_said(env, &session, "after a kill");
+    let mut resumed = env.start(&["resume", "-v", "--failed", &session.id()]);
+    let go = session.path(&format!("work/{}/seen", session.id_of(LAST)));
+    wait_until("the end", || {
+        // Whenever the folder is ready for another attempt.
+        let _ = std::fs::write(&go, "");
+        resumed.has_ended().then_some(())
+    });
+    assert_eq!(resumed.wait().code(), Some(0), "{}", resumed.stderr());
+    assert_nobody("a resumed run", &(resumed.stdout() + &resumed.stderr()), &[]);
+    assert_files(&session, "after a resumed run");
+    assert_said(env, &session, "after a resumed run");
 }
 
 /// Where other processes stay in sight, `team` itself still names nobody: not in its files, and not in the environment,

@@ -28,7 +28,7 @@ pub(super) const LAST: &str = "quokka-large";
 pub(super) const CANCELLED: [&str; 2] = ["claude:possum-9", "narwhal@dugong-later"];
 
 pub(super) const SEATS: &[Seat] = &[
-    seat(LAST, "COMPLETED", &["quokka", "bilby"]),
+    seat(LAST, "COMPLETED", &["quokka", "bilby", "banksia"]),
     seat(SPY, "COMPLETED", &["kookaburra", "kingfisher"]),
     seat("narwhal@dugong-7b", "COMPLETED", &[]),
     seat("numbat", "FAILED nonzero_exit", &["numbat"]),
@@ -77,6 +77,9 @@ pub(super) const NAMES: &[&str] = &[
     "possum",
     "bandicoot",
     "drongo",
+    "thylacine",
+    "waratah",
+    "banksia",
     "claude",
     "codex",
     "gemini",
@@ -93,8 +96,8 @@ pub(super) const NAMES: &[&str] = &[
 fn narwhal(request: &Request) -> Answer {
     let model = request.body["model"].as_str().unwrap_or_default();
     let says = |message: &str| {
-        json!({"error": {"message": format!("Narwhal's {model} at https://api.narwhal.example/v1: {message}; see \
-            NARWHAL_KEY"), "type": "invalid_request_error", "code": null}})
+        json!({"error": {"message": format!("Narwhal's {model} at http://api.thylacine.example/v1: {message}; see \
+            WARATAH_KEY"), "type": "invalid_request_error", "code": null}})
     };
     let reply = |text: &str, finish: &str| {
         let message = json!({"role": "assistant", "content": text});
@@ -137,6 +140,8 @@ fn narwhal(request: &Request) -> Answer {
 pub(super) struct World {
     pub(super) env: TestEnv,
     pub(super) server: Server,
+    /// Where nobody listens, as host and port.
+    pub(super) address: String,
     _closed: ClosedPort,
 }
 
@@ -156,7 +161,7 @@ around="${PWD%/project/*}"
     find "${TMPDIR:-/tmp}" /tmp /var/tmp /dev/shm "$HOME" -type f -path "$around/*" ! -path "$around/project/*" ! -path "$around/output/*" -exec cat {} +
     echo "== its supervisors"
     for process in /proc/[0-9]*; do
-        if grep -aq -e __exec -e __init "$process/cmdline"; then
+        if tr '\0' '\n' < "$process/cmdline" | sed -n 2p | grep -qx -e __exec -e __init; then
             for entry in cmdline environ comm status maps; do tr '\0' '\n' < "$process/$entry"; done
             readlink "$process/exe" "$process/cwd" "$process/fd"/*
         fi
@@ -180,8 +185,8 @@ pub(super) fn world(isolation: &str) -> World {
     let server = Server::start(narwhal);
     let closed = ClosedPort::take();
     let env = TestEnv::new()
-        .set("NARWHAL_KEY", "sk-narwhal-0123456789abcdefghijklmnop")
-        .set("QUOKKA_TOKEN", "tok-98765432")
+        .set("WARATAH_KEY", "sk-narwhal-0123456789abcdefghijklmnop")
+        .set("BANKSIA_TOKEN", "tok-98765432")
         .set("OPENAI_API_KEY", "sk-kea-0123456789abcdefghijklmnop")
         .set("GEMINI_API_KEY", "tuatara-0123456789abcdefghijklmn")
         .set("ANTHROPIC_API_KEY", "possum-0123456789abcdefghijklmn")
@@ -224,7 +229,8 @@ pub(super) fn world(isolation: &str) -> World {
         "{\"type\":\"system\",\"subtype\":\"init\",\"model\":\"galago-1\",\"session_id\":\"s\"}\n",
     );
     env.write("team.toml", config(&env, &closed.url()).text());
-    World { env, server, _closed: closed }
+    let address = closed.url().trim_start_matches("http://").trim_end_matches('/').to_owned();
+    World { env, server, address, _closed: closed }
 }
 
 /// Written by a child, so that no test has it open for writing when it is run.
@@ -247,7 +253,7 @@ fn config(env: &TestEnv, closed: &str) -> TeamToml {
     let end =
         json!({"type": "result", "subtype": "success", "is_error": false, "result": "", "stop_reason": "end_turn"});
     let (ask, end) = (format!("print {ask}"), format!("print {end}"));
-    let token = [("QUOKKA_TOKEN".to_owned(), "${QUOKKA_TOKEN}".into())].into_iter().collect();
+    let token = [("BANKSIA_TOKEN".to_owned(), "${BANKSIA_TOKEN}".into())].into_iter().collect();
     let quokka = [
         "stderr bilby: quokka-large is thinking",
         "wait-for seen",
@@ -269,8 +275,8 @@ fn config(env: &TestEnv, closed: &str) -> TeamToml {
             "narwhal",
             &[
                 ("wire", "openai-chat".into()),
-                ("base_url", "http://api.narwhal.example/v1".into()),
-                ("api_key_env", "NARWHAL_KEY".into()),
+                ("base_url", "http://api.thylacine.example/v1".into()),
+                ("api_key_env", "WARATAH_KEY".into()),
             ],
         )
         .provider("echidna", &[("wire", "openai-chat".into()), ("base_url", format!("{closed}echidna/v1").into())])
