@@ -125,8 +125,12 @@ enum Words {
 const SHORT_JUDGE: &str =
     "Judge {{ count }} answers to a task.\n\n{{ task }}\n\n{{ answers }}\n\n{{ ballot_format }}\n";
 
-const SHORT_BALLOT: &str = "Reply with one JSON object: `votes`, with verdict, confidence, a summary of one word and no key_issues for \
-     each of {% for alias in aliases %}{{ alias }} {% endfor %}\n";
+const SHORT_REPAIR: &str =
+    "Judge {{ count }} answers to a task.\n\n{{ task }}\n\n{{ answers }}\n\n{{ ballot_format }}\n";
+
+/// Without an example so small a model never ends a list of faults.
+const SHORT_BALLOT: &str = "Reply like this, with one vote for each of {{ aliases | join(\", \") }}:\n\
+     {\"votes\": {\"EXAMP1\": {\"verdict\": \"APPROVE\", \"confidence\": 8, \"summary\": \"Good.\", \"key_issues\": []}}}\n";
 
 /// A panel of seats that judge each other, whatever so small a model makes of it.
 #[track_caller]
@@ -135,10 +139,11 @@ fn every_slot_is_accounted_for(seats: usize, words: Words) {
     // Less context than it has: so many answers do not fit, and each judge gets some of them.
     let (max_tokens, context, options): (i64, i64, &[&str]) = match words {
         Words::Usual => (120, 1280, &[]),
-        Words::Few => (72, 420, &["--prompts", "short"]),
+        Words::Few => (72, 360, &["--prompts", "short"]),
     };
     if !options.is_empty() {
         env.write("short/judge.md", SHORT_JUDGE);
+        env.write("short/repair.md", SHORT_REPAIR);
         env.write("short/ballot-json.md", SHORT_BALLOT);
     }
     let settings = [
