@@ -196,6 +196,12 @@ pub enum Event {
         /// What is not as it was when the session began, in words, and was accepted.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         drift: Vec<String>,
+        /// The files among them, as they were accepted: path relative to the session's folder, and hash.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+        accepted: BTreeMap<String, Sha256Hash>,
+        /// What keeps slots apart from here on, where that is not what did before.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        isolation: Option<String>,
     },
     /// The session or round ended.
     Closed {
@@ -208,12 +214,20 @@ pub enum Event {
     },
 }
 
+impl Parent {
+    /// What is done first in a panel inside of another.
+    pub(super) const fn phase(&self) -> Phase {
+        if self.round.is_some() { Phase::Judge } else { Phase::Run }
+    }
+}
+
 /// What ties a round's record to its session's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Parent {
-    /// The round's number.
-    pub round: Round,
-    /// In a further turn of the round: which.
+    /// The round's number; absent in a further turn of the session's own slots.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub round: Option<Round>,
+    /// In a further turn: which.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub turn: Option<Turn>,
     /// The head of the session's record when the round was opened; of a turn, that of the folder it is in.
