@@ -78,6 +78,10 @@ points! {
     PromptRecorded = "prompt-recorded",
     /// A ballot is on record.
     BallotRecorded = "ballot-recorded",
+    /// A file of ballots from elsewhere is kept in the round's folder.
+    ImportKept = "import-kept",
+    /// What a judge from elsewhere said is kept.
+    ImportReply = "import-reply",
     /// The folder of a further turn was made.
     TurnFolder = "turn-folder",
     /// The turn is on the record of the folder that it is in.

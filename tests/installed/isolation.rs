@@ -1,8 +1,10 @@
 //! The real claude and codex while they are held: they answer, their shell works, and what a shell is told to read of the
 //! session is not there.
 
+use std::path::{Path, PathBuf};
+
 use crate::seats::{World, seat};
-use crate::support::Session;
+use crate::support::{Session, finish, wait_until};
 use crate::tools::agents_for_everybody;
 
 /// Programs whose shell can be asked to run a command.
@@ -59,24 +61,13 @@ fn answers(scenario: &str, isolation: &str, user: User) -> [(&'static str, Strin
 
 /// Nothing that shows a prompt is left in HOME, or where a program keeps its own files.
 #[track_caller]
-fn assert_no_transcripts(session: &Session, home: &std::path::Path) {
+fn assert_no_transcripts(session: &Session, home: &Path) {
     let isolation = session.text("events.jsonl");
     if !isolation.contains("session files: enforced") {
         return;
     }
-    let mut folders = vec![home.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
-            let path = entry.path();
-            if entry.file_type().unwrap().is_dir() {
-                folders.push(path);
-            } else if entry.file_type().unwrap().is_file() {
-                let bytes = std::fs::read(&path).unwrap();
-                let shows = memchr::memmem::find(&bytes, b"What is the answer?").is_some();
-                assert!(!shows, "`{}` shows the prompt", path.display());
-            }
-        }
-    }
+    let found = files_with(home, "What is the answer?");
+    assert!(found.is_empty(), "the prompt is in {found:?}");
 }
 
 #[test]
@@ -90,6 +81,50 @@ fn held_by_namespaces_they_answer_and_read_nothing_of_the_session() {
             assert!(!text.contains("shuffleOrder"), "{model}, {user:?}: {text}");
         }
     }
+}
+
+/// Both keep files of what is under way: who works in which folder tells the slots apart.
+#[test]
+fn while_they_work_nothing_in_home_shows_the_prompt_or_who_works_where() {
+    let World { env, provider } = World::new(&PROGRAMS, &["hang"]);
+    let panel = PROGRAMS.map(|program| seat(program, "hang")).join(",");
+    let mut team = env.start(&["run", "-m", &panel, "What is the answer?"]);
+    let session = env.session_with("status.json");
+    wait_until("a question of both", || (provider.requests("hang") >= PROGRAMS.len()).then_some(()));
+    let codex = env.path("codex-hang");
+    let enforced = session.text("events.jsonl").contains("session files: enforced");
+    for folder in [env.home(), codex.clone()] {
+        for words in ["What is the answer?", "/work/0"] {
+            let found = files_with(&folder, words);
+            // Landlock can put nothing in the place of a folder of HOME.
+            assert!(!enforced || found.is_empty(), "`{words}` is in {found:?}");
+        }
+    }
+    let databases = files_with(&codex, "SQLite format 3");
+    assert!(databases.is_empty(), "its databases are in its private folder, held by whatever: {databases:?}");
+    finish(&env, &["cancel"], 0);
+    team.wait();
+    env.wait_for_no_processes();
+}
+
+/// The files below `folder` that hold these words.
+fn files_with(folder: &Path, words: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
+            let (path, kind) = (entry.path(), entry.file_type().unwrap());
+            if kind.is_dir() {
+                folders.push(path);
+            } else if kind.is_file()
+                // What comes and goes while it is looked for is not there.
+                && std::fs::read(&path).is_ok_and(|bytes| memchr::memmem::find(&bytes, words.as_bytes()).is_some())
+            {
+                found.push(path);
+            }
+        }
+    }
+    found
 }
 
 #[test]

@@ -101,7 +101,8 @@ const RESUMING: [&str; 3] = ["interrupt-recorded", "lost-recorded", "reopen-reco
 /// Every place is named in a list above.
 #[test]
 fn no_place_is_left_out() {
-    let lists = [&BEFORE[..], &CLOSED, &ANSWERING, &JUDGING, &VERDICT, &TURNS, &SHOWING, &RESUMING];
+    let lists =
+        [&BEFORE[..], &CLOSED, &ANSWERING, &JUDGING, &VERDICT, &TURNS, &SHOWING, &RESUMING, &super::imports::PLACES];
     let tried: BTreeSet<&str> =
         lists.into_iter().flatten().map(|name| name.split_once(':').map_or(*name, |(name, _)| name)).collect();
     assert_eq!(tried, Point::ALL.iter().map(|point| point.as_str()).collect());
