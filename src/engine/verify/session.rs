@@ -6,6 +6,7 @@ use super::audit::{Audit, Entry};
 use super::panel::{Accepted, End, Panel, why};
 use super::record::FolderRecord;
 use super::report::{Mismatch, RecordEnd, Verification};
+use super::roles;
 use super::round::{RoundFolder, RoundVerdict};
 use super::strangers;
 use crate::error::Result;
@@ -83,6 +84,7 @@ fn look(layout: &Layout, head: Option<Sha256Hash>) -> Result<Verification> {
             audit.expect(&Layout::response_name(slot), hash, "`events.jsonl`");
         }
         panel.check_errors(&mut audit);
+        roles::check(&mut audit, &panel, &id)?;
         let rounds = check_rounds(&mut audit, &panel, &id, &mut found)?;
         check_top(&mut audit, &panel, &rounds);
         panel.check_status(&mut audit)?;
