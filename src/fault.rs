@@ -46,6 +46,12 @@ points! {
     PanelFilled = "panel-filled",
     /// The session is one that commands find.
     SessionMade = "session-made",
+    /// The snapshot of the workspace is copied, under its hidden name.
+    WorkspaceCopied = "workspace-copied",
+    /// The snapshot of the workspace has its name; nothing else knows.
+    WorkspaceNamed = "workspace-named",
+    /// The snapshot of the workspace is on record.
+    WorkspaceRecorded = "workspace-recorded",
     /// The start of a slot is on record; nobody was asked yet.
     SlotStarted = "slot-started",
     /// A complete answer is written, not durable.

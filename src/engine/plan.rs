@@ -11,8 +11,9 @@ use super::import::ImportRequest;
 use super::judge::JudgeRequest;
 use super::run::RunRequest;
 use super::vote::{VotePlan, VoteWork};
+use super::workspace::Selection;
 use crate::capture::Pattern;
-use crate::config::{Leaks, OwnAnswers, Passes, Recuse, Repair, ResolvedModel, SelfVote, VoteRules};
+use crate::config::{Leaks, OwnAnswers, Passes, Recuse, Repair, ResolvedModel, SelfVote, Untracked, VoteRules};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::Sha256Hash;
 use crate::judging::ImportPattern;
@@ -130,6 +131,28 @@ impl JudgePlan {
     }
 }
 
+/// What a snapshot is to be taken of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WorkspacePlan {
+    /// The folder; absent where its path is no text, which the record cannot hold.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    dir: Option<String>,
+    #[serde(default)]
+    pub(super) untracked: Untracked,
+}
+
+impl WorkspacePlan {
+    fn of(selection: &Selection) -> Self {
+        Self { dir: selection.root().to_str().map(str::to_owned), untracked: selection.untracked() }
+    }
+
+    /// The folder.
+    pub(super) fn dir(&self) -> Option<&Path> {
+        self.dir.as_deref().map(Path::new)
+    }
+}
+
 /// What a run does, votes included.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -144,6 +167,9 @@ pub(super) struct RunPlan {
     pub(super) voting: Option<VotePlan>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) notes: Vec<String>,
+    /// The folder of which a snapshot is taken before anybody is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) workspace: Option<WorkspacePlan>,
 }
 
 impl RunPlan {
@@ -156,6 +182,7 @@ impl RunPlan {
             judging: request.judge.as_ref().map(JudgePlan::of),
             voting: vote.map(|vote| vote.plan.clone()),
             notes: request.notes.clone(),
+            workspace: request.workspace.as_ref().map(WorkspacePlan::of),
         }
     }
 

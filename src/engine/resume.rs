@@ -12,6 +12,7 @@ use super::record::show_since;
 use super::round::{Opened, prompt_hashes};
 use super::run::{Ballots, Context, Work, abandon, go_on, stands};
 use super::vote::{self, VoteWork};
+use super::workspace::Stand;
 use crate::config::{ResolvedModel, Target};
 use crate::error::{Error, Result};
 use crate::ids::{Sha256Hash, SlotId};
@@ -150,11 +151,18 @@ impl Resumption {
             let recorded = newest.as_ref().map_or(panel.records(), |(_, folder)| folder.records());
             drift.found.differences.extend(drifted_prompts(recorded, prompt_hashes(&judge.prompts)));
         }
-        let vote = plan.voting.clone().map(VoteWork::resumed).transpose()?;
+        let vote = plan.voting.clone().map(|plan| VoteWork::resumed(plan, options.failed)).transpose()?;
         if let Some(vote) = &vote {
             drift.found.differences.extend(drifted_prompts(panel.records(), vote.prompt_hashes()));
         }
+        let sees_files = |slot: &SlotId| {
+            manifest.member(*slot).is_some_and(|member| matches!(member.resolved.target, Target::Process { .. }))
+        };
         let mut drift = drift.found;
+        let workspace = match slots.iter().any(sees_files) {
+            true => Stand::of(plan.workspace.as_ref(), panel.records(), session.layout(), &mut drift.differences)?,
+            false => Stand::Nothing,
+        };
         drift.differences.sort();
         drift.differences.dedup();
         if !drift.differences.is_empty() && !options.accept_drift {
@@ -183,16 +191,18 @@ impl Resumption {
         let opened = newest.as_ref().filter(|_| goes_on);
         let opened = opened.map(|(stand, _)| Opened { round: stand.round, failed: options.failed });
         // Those that answered already are asked nothing; but their keys must not be written either.
+        let asks_again = vote.is_some() && judging == Judging::Left;
         let needed = |slot: &SlotId, model: &ResolvedModel| {
-            slots.contains(slot) || !matches!(model.target, Target::Local { .. })
+            asks_again || slots.contains(slot) || !matches!(model.target, Target::Local { .. })
         };
         let members = manifest.models.iter().map(|(slot, member)| (slot, &member.resolved));
         let mut asked: Vec<ResolvedModel> =
             members.filter(|(slot, model)| needed(slot, model)).map(|(_, model)| model.clone()).collect();
-        if judging == Judging::Left {
-            if let Some(Ballots::Asked(judge)) = &judge {
-                asked.extend(judge.judges_of(&members_of(manifest)));
-            }
+        if judging == Judging::Left
+            && vote.is_none()
+            && let Some(Ballots::Asked(judge)) = &judge
+        {
+            asked.extend(judge.judges_of(&members_of(manifest)));
         }
         let judging = match &vote {
             Some(_) if !slots.is_empty() || complete > 0 && !vote::stands(panel.records()) => Judging::Left,
@@ -207,6 +217,7 @@ impl Resumption {
             vote,
             opened,
             notes: plan.notes,
+            workspace,
         };
         Ok(Self {
             work,

@@ -12,9 +12,10 @@ use super::plan::{RunPlan, Terms, written};
 use super::publish::{Published, publish, published, voted};
 use super::record::{record, show_last};
 use super::round::{Opened, RoundContext, prompt_hashes, run_round};
-use super::services::Services;
-use super::vote::{VoteWork, conclude};
-use crate::config::ResolvedModel;
+use super::services::{Panel, Services};
+use super::vote::{VoteWork, conclude, refuse_votes};
+use super::workspace::{Selection, Stand, ready};
+use crate::config::{ResolvedModel, Target};
 use crate::error::{Error, ErrorKind, Result};
 use crate::judging::task_schema;
 use crate::runner::{Checks, Control, Observer, Purpose, SlotJob, StopAll, run_panel};
@@ -44,6 +45,8 @@ pub struct RunRequest {
     pub judge: Option<JudgeRequest>,
     /// What the verdict should say about the panel (a demo, a recording).
     pub notes: Vec<String>,
+    /// The files that programs see a snapshot of.
+    pub workspace: Option<Selection>,
 }
 
 /// What surrounds a command: prepared services, signals, who watches.
@@ -102,6 +105,7 @@ pub(super) async fn begin<R: CryptoRng>(
         vote,
         opened: None,
         notes: request.notes,
+        workspace: request.workspace.map_or(Stand::Nothing, |selection| Stand::Selected(Box::new(selection))),
     };
     go_on(session, &work, services, control, observer, rng).await
 }
@@ -118,6 +122,8 @@ pub(super) struct Work {
     /// The round that was begun before.
     pub(super) opened: Option<Opened>,
     pub(super) notes: Vec<String>,
+    /// What programs work in.
+    pub(super) workspace: Stand,
 }
 
 /// Asks the slots whose turn has not come, judges when that is asked for and not done, and closes the session: a first
@@ -133,7 +139,7 @@ pub(super) async fn go_on<R: CryptoRng>(
     let ran = run_slots(&mut session, services, work, control, observer).await;
     session.finish_phase(Phase::Run);
     if let Some(vote) = &work.vote {
-        return conclude(session, vote, work, ran.err(), services, control, observer);
+        return conclude(session, vote, work, ran.err(), services, control, observer).await;
     }
     let complete = session.panel().status().count(SlotState::Completed);
     let all = session.panel().status().models.len();
@@ -258,6 +264,7 @@ async fn judge_again<R: CryptoRng>(
 ) -> Result<Outcome> {
     let Context { services, control, observer, announce } = context;
     let mut session = Session::open(layout)?;
+    refuse_votes(session.id(), session.panel().records())?;
     if let Some(waiting) = session.waiting() {
         let what = format!("session `{}` waits for a decision: {}", session.id(), waiting.question.text);
         return Err(Error::usage(what).hint("its answers can be judged once that is decided"));
@@ -320,7 +327,12 @@ async fn run_slots(
     if jobs.is_empty() {
         return Ok(());
     }
-    let shared = services.shared(session.layout(), work.terms.limits, work.checks.clone(), &manifest);
+    let workspace = match jobs.iter().any(|job| matches!(job.model.target, Target::Process { .. })) {
+        true => ready(session, &work.workspace, services, observer).await?,
+        false => None,
+    };
+    let panel = Panel { session: session.layout(), manifest: &manifest, workspace };
+    let shared = services.shared(panel, work.terms.limits, work.checks.clone());
     let folder = session.panel_mut();
     record(folder, Event::PhaseStarted { phase: Phase::Run }, observer)?;
     Ok(run_panel(folder, jobs, shared, services.at_once(), control, observer).await?)

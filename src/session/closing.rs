@@ -120,6 +120,7 @@ impl Session {
             }
         };
         one("input", self.layout.input());
+        one("task", self.layout.task());
         one("events", self.layout.events());
         one("manifest", self.layout.manifest());
         one("status", self.layout.status());

@@ -236,7 +236,7 @@ impl Session {
             input: None,
             task: None,
             models: new.judges,
-            parent: Some(Parent { round, turn: None, head }),
+            parent: Some(Parent { round: Some(round), turn: None, head }),
             isolation: new.isolation,
             prompts: new.prompts,
             rules: new.rules,

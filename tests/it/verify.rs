@@ -8,6 +8,7 @@ mod places;
 mod roles;
 mod states;
 mod turns;
+mod votes;
 
 use std::path::Path;
 
