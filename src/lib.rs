@@ -18,7 +18,7 @@
 //!
 //! | File | Writer |
 //! | --- | --- |
-//! | `session-meta.json` `input.md` `manifest.json` `status.json` `events.jsonl` `.lock` `.requests/` | [`session`] |
+//! | `session-meta.json` `input.md` `task.md` `manifest.json` `status.json` `events.jsonl` `roles/` `.lock` `.requests/` | [`session`] |
 //! | `response-NN.md` `errors/NN.log` `errors/NN.partial.md` | [`capture`] |
 //! | `work/NN/` | the slot's own program |
 //! | `workspace/` | [`engine`], before anybody is asked |
