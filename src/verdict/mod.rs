@@ -29,7 +29,7 @@ pub use model::{
 pub use pairs::PairResult;
 pub use ranks::{rank_biserial, spearman};
 pub use recompute::{recompute, to_json};
-pub use render::{Context, FailedSeat, Names, RENDERING, Seat, banner, render, summary};
+pub use render::{Context, FailedSeat, Names, RENDERING, Seat, banner, inline_markdown, render, summary};
 pub use statistics::{VoteCounts, krippendorff_alpha, wilson_interval};
 pub use tally::tally;
 

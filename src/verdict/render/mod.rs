@@ -12,4 +12,5 @@ mod sections;
 
 pub use context::{Context, FailedSeat, Names, Seat};
 pub use document::{RENDERING, render};
+pub use escape::inline as inline_markdown;
 pub use headline::{banner, summary};
