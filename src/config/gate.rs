@@ -1,13 +1,13 @@
 //! `[gate]`: what CI looks at, who votes, and where the result goes.
 
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Limit;
+use super::{Limit, Threshold};
 
 /// How long a gate may take where nothing else is said.
 const DEADLINE: Duration = Duration::from_secs(30 * 60);
@@ -28,9 +28,9 @@ pub struct GateEntry {
     /// Who votes; the default panel where absent.
     pub panel: Option<Vec<String>>,
     /// The bar.
-    pub threshold: Option<String>,
+    pub threshold: Option<Threshold>,
     /// The fewest valid votes.
-    pub quorum: Option<NonZeroUsize>,
+    pub quorum: Option<NonZeroU32>,
     /// The most US dollars.
     pub max_cost: Option<f64>,
     /// How long all of it may take.
@@ -110,9 +110,9 @@ pub struct GateSettings {
     /// Who votes, where `[gate]` says so.
     pub panel: Vec<String>,
     /// The bar, where `[gate]` says so.
-    pub threshold: Option<String>,
+    pub threshold: Option<Threshold>,
     /// The fewest valid votes.
-    pub quorum: Option<NonZeroUsize>,
+    pub quorum: Option<NonZeroU32>,
     /// The most US dollars.
     pub max_cost: Option<f64>,
     /// How long all of it may take; `None` for no limit.
@@ -172,6 +172,14 @@ pub(super) fn wrong_with(entry: &GateEntry) -> Vec<(&'static str, String, &'stat
     let mut wrong = Vec::new();
     if entry.command.as_ref().is_some_and(|command| command.first().is_none_or(String::is_empty)) {
         wrong.push(("command", "is empty".to_owned(), "write the program and its arguments as a list of strings"));
+    }
+    for (key, subject, given) in [
+        ("plan", GateSubject::Plan, entry.plan.is_some()),
+        ("command", GateSubject::Command, entry.command.is_some()),
+    ] {
+        if given && entry.what.unwrap_or_default() != subject {
+            wrong.push((key, "is given, and `gate.what` is another".to_owned(), "write `what` as well, or leave it out"));
+        }
     }
     if entry.panel.as_ref().is_some_and(Vec::is_empty) {
         wrong.push(("panel", "is empty".to_owned(), "name models, or leave `panel` out for the default panel"));

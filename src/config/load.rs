@@ -12,7 +12,7 @@ use super::file::{FileSettings, ModelEntry, ProviderEntry};
 use super::layer::{Layers, Origin};
 use super::problem::{ConfigError, Problem};
 use super::rules::{OwnAnswers, VoteRules};
-use super::{Environment, GateSettings, GateSubject, Wire, builtin, imported, places, read, variables_layer};
+use super::{Environment, GateSettings, GateSubject, Threshold, Wire, builtin, imported, places, read, variables_layer};
 use crate::error::Error;
 
 /// The settings that hold here and now, and where each came from.
@@ -41,6 +41,8 @@ pub struct Settings {
     pub sessions_dir: PathBuf,
     /// The rules of a vote.
     pub vote: VoteRules,
+    /// The bar of a vote on a task.
+    pub threshold: Threshold,
     /// How long a slot may take.
     pub timeout: Option<Duration>,
     /// How long a slot may be silent.
@@ -294,14 +296,10 @@ fn settle(cwd: &Path, layers: &Layers, merged: FileSettings) -> Result<Settings,
         (GateSubject::Plan, "plan", gate.plan.is_none()),
         (GateSubject::Command, "command", gate.command.is_none()),
     ] {
-        let chosen = gate.what.unwrap_or_default() == subject;
-        let message = match (chosen, missing) {
-            (true, true) => format!("`gate.what` is `{key}`, and there is no `gate.{key}`"),
-            (false, false) => format!("there is a `gate.{key}`, and `gate.what` is not `{key}`"),
-            _ => continue,
-        };
-        let hint = format!("write both, `what = \"{key}\"` and `{key} = ..`, or neither");
-        problems.push(Problem::new(place_of(layers, &["gate"]), message).hint(hint));
+        if gate.what == Some(subject) && missing {
+            let message = format!("`gate.what` is `{key}`, and there is no `gate.{key}`");
+            problems.push(Problem::new(place_of(layers, &["gate"]), message).hint(format!("add `{key}` to `[gate]`")));
+        }
     }
     if !problems.is_empty() {
         return Err(ConfigError { problems });
@@ -322,6 +320,7 @@ fn settle(cwd: &Path, layers: &Layers, merged: FileSettings) -> Result<Settings,
             passes: merged.passes.unwrap_or_default(),
             repair: merged.repair.unwrap_or_default(),
         },
+        threshold: merged.threshold.unwrap_or_default(),
         timeout: merged.timeout.and_then(super::Limit::duration),
         idle_timeout: merged.idle_timeout.and_then(super::Limit::duration),
         deadline: merged.deadline.and_then(super::Limit::duration),
