@@ -167,6 +167,13 @@ impl Config {
         &self.settings
     }
 
+    /// The same settings for a command that may take so long.
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: Option<Duration>) -> Self {
+        self.settings.deadline = deadline;
+        self
+    }
+
     /// The models that answer, or how to name some.
     pub fn panel(&self) -> Result<&[String], Error> {
         if self.settings.panel.is_empty() {

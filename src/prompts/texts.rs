@@ -20,11 +20,14 @@ pub enum PromptName {
     BallotJson,
     /// What every member of a panel receives that votes on a task; holds the task.
     Vote,
+    /// The text that a gate puts to the vote; holds what is looked at.
+    Gate,
 }
 
 impl PromptName {
     /// Every template.
-    pub const ALL: [Self; 5] = [Self::Judge, Self::Repair, Self::BallotFormat, Self::BallotJson, Self::Vote];
+    pub const ALL: [Self; 6] =
+        [Self::Judge, Self::Repair, Self::BallotFormat, Self::BallotJson, Self::Vote, Self::Gate];
 
     /// What a round of votes on answers uses.
     pub const OF_JUDGES: [Self; 4] = [Self::Judge, Self::Repair, Self::BallotFormat, Self::BallotJson];
@@ -41,6 +44,7 @@ impl PromptName {
             Self::BallotFormat => "ballot-format.md",
             Self::BallotJson => "ballot-json.md",
             Self::Vote => "vote.md",
+            Self::Gate => "gate.md",
         }
     }
 
@@ -51,6 +55,7 @@ impl PromptName {
             Self::BallotFormat => include_str!("../../prompts/ballot-format.md"),
             Self::BallotJson => include_str!("../../prompts/ballot-json.md"),
             Self::Vote => include_str!("../../prompts/vote.md"),
+            Self::Gate => include_str!("../../prompts/gate.md"),
         }
     }
 
