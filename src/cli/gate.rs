@@ -124,6 +124,11 @@ async fn run(args: &GateArgs, context: &Context, outputs: &mut Outputs, facts: &
     facts.set_origins(&config);
     let gate = config.settings().gate.clone();
     facts.omitted = gate.omitted;
+    if let Some(most) = gate.max_cost {
+        // A limit that is not kept is worse than none.
+        return Err(Error::config(format!("`gate.max_cost` is {most}, and what members spend is not metered yet"))
+            .hint("take it out of the base, and limit the panel, `deadline` and `max_bytes` instead"));
+    }
     outputs.add(&gate.outputs, context)?;
     let changed =
         git.changed_files(&revisions.merge_base, &revisions.head).await.map_err(|error| asked("what changed", error))?;

@@ -36,7 +36,8 @@ pub async fn settings_at(
         imported: nearest(git, root, &cwd, base, IMPORTED_FILE).await?,
     };
     let has_project_file = files.project.is_some();
-    let config = Config::load_at(&cwd, environment, flags, &files)?;
+    let config = Config::load_at(&cwd, environment, flags, &files)
+        .map_err(|error| Error::from(error).hint("settings are those of the base: correct them there"))?;
     Ok(AtBase { config, has_project_file })
 }
 
