@@ -3,7 +3,7 @@
 //! Everything is decided before anybody is asked: the commits, the base's settings, the panel, what is sent. However it
 //! ends, a report is made and every output written.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,16 +12,16 @@ use super::context::Context;
 use super::gate_outputs::Outputs;
 use super::members::lack;
 use super::panel::{conclude_silently, prepare, resolve, terms};
-use crate::config::{Config, GateSettings, GateSubject, ResolvedModel, names_a_secret};
+use crate::config::{Config, GateSubject, ResolvedModel, names_a_secret};
 use crate::engine::{self, Outcome, VoteRequest};
-use crate::error::{Error, ErrorKind, ExitCode, Result};
-use crate::git::{ChangedFile, CommitId, Git, RepoPath};
+use crate::error::{Error, ExitCode, Result};
+use crate::git::{CommitId, Git};
 use crate::pipeline::gate::{
-    AtBase, Facts, Head, Limits, Revisions, Subject, check_trust, concluded, look_at_diff, needs_person, refused,
-    run_command, settings_among, settings_at, task_text, unchanged,
+    AtBase, Facts, Head, Looked, Place, Revisions, ask_failed, check_trust, concluded, look, needs_person, refused,
+    settings_among, settings_at, task_text, unchanged,
 };
 use crate::prompts::Prompts;
-use crate::report::ci::{GateReport, SubjectReport};
+use crate::report::ci::{GateOutcome, GateReport, SubjectReport};
 use crate::runner::Checks;
 use crate::secrets::Redactor;
 use crate::session::SessionKind;
@@ -97,7 +97,7 @@ fn show(context: &Context, outputs: &Outputs, report: &GateReport, verdict: Opti
         printer.document(verdict)?;
     }
     // The error tells itself.
-    if report.outcome == crate::report::ci::GateOutcome::Failed && report.ruling.is_none() && report.session.is_none() {
+    if report.outcome == GateOutcome::Failed && report.ruling.is_none() && report.session.is_none() {
         return Ok(());
     }
     let tell = |text: &str| if report.outcome.passes() { printer.note(text) } else { printer.shortfall(text) };
@@ -131,7 +131,7 @@ async fn run(args: &GateArgs, context: &Context, outputs: &mut Outputs, facts: &
     }
     outputs.add(&gate.outputs, context)?;
     let changed =
-        git.changed_files(&revisions.merge_base, &revisions.head).await.map_err(|error| asked("what changed", error))?;
+        git.changed_files(&revisions.merge_base, &revisions.head).await.map_err(ask_failed)?;
     facts.settings_changed = settings_among(&changed);
     warn(context, &git, &revisions, facts).await?;
 
@@ -139,10 +139,17 @@ async fn run(args: &GateArgs, context: &Context, outputs: &mut Outputs, facts: &
     check_trust(&git, &root, &context.cwd, &revisions.base, &models, &gate.command, &context.environment).await?;
     let secrets = context.environment.iter().filter(|(name, _)| names_a_secret(&name.to_string_lossy()));
     let redactor = Redactor::new(secrets.filter_map(|(_, value)| value.to_str()));
-    let place = Place { git: &git, root: &root, revisions: &revisions, redactor: &redactor };
-    let subject = match look(context, &place, &gate, &changed, facts).await? {
+    let place = Place {
+        git: &git,
+        root: &root,
+        revisions: &revisions,
+        redactor: &redactor,
+        environment: &context.environment,
+    };
+    let subject = match look(&place, &gate, &changed, facts).await? {
         Looked::At(subject) => subject,
-        Looked::Nothing(ended) => return Ok(ended),
+        Looked::Unchanged(why) => return Ok(Ended::Unchanged(why)),
+        Looked::Unseen => return Ok(Ended::Unseen),
     };
     let Some(told) = &facts.subject else { return Err(Error::internal("the gate forgot what it looks at")) };
     let prompts = Prompts::load(None).map_err(|error| Error::internal(error.to_string()))?;
@@ -180,21 +187,12 @@ async fn run(args: &GateArgs, context: &Context, outputs: &mut Outputs, facts: &
 /// Git at the root of the work tree, a real path.
 async fn repository(context: &Context) -> Result<(Git, PathBuf)> {
     let here = Git::new(&context.cwd, GIT_LIMIT);
-    let root = here.work_tree().await.map_err(|error| asked("for the work tree", error))?.ok_or_else(|| {
+    let root = here.work_tree().await.map_err(ask_failed)?.ok_or_else(|| {
         Error::usage(format!("`{}` is not in a git work tree, so there is nothing to compare", context.cwd.display()))
             .hint("run the gate in a clone of the repository")
     })?;
     let root = root.canonicalize()?;
     Ok((Git::new(&root, GIT_LIMIT), root))
-}
-
-fn asked(what: &str, error: crate::git::GitError) -> Error {
-    let owner = error.to_string().contains("dubious ownership");
-    let error = Error::usage(format!("cannot ask git {what}")).with_source(error);
-    if owner {
-        return error.hint("the folder is another user's: `git config --global --add safe.directory \"$PWD\"` trusts it");
-    }
-    error.hint("the gate needs a git repository with its whole history (`fetch-depth: 0`)")
 }
 
 fn subject_report(revisions: &Revisions) -> SubjectReport {
@@ -210,7 +208,7 @@ fn subject_report(revisions: &Revisions) -> SubjectReport {
 }
 
 async fn warn(context: &Context, git: &Git, revisions: &Revisions, facts: &mut Facts) -> Result<()> {
-    if git.has_changes().await.map_err(|error| asked("what is not committed", error))? {
+    if git.has_changes().await.map_err(ask_failed)? {
         facts.warnings.push("changes that are not committed were not looked at".to_owned());
     }
     if revisions.shallow {
@@ -259,118 +257,6 @@ fn panel(
         .hint("`team doctor` checks a panel");
     let fork = context.environment.text("GITHUB_ACTIONS").is_some();
     Err(if fork { error.hint("a pull request from a fork is given no secrets") } else { error })
-}
-
-/// Where a gate works.
-struct Place<'a> {
-    git: &'a Git,
-    root: &'a Path,
-    revisions: &'a Revisions,
-    redactor: &'a Redactor,
-}
-
-/// What came of looking.
-enum Looked {
-    /// There is something to vote on.
-    At(Subject),
-    /// There is nothing.
-    Nothing(Ended),
-}
-
-async fn look(
-    context: &Context,
-    place: &Place<'_>,
-    gate: &GateSettings,
-    changed: &[ChangedFile],
-    facts: &mut Facts,
-) -> Result<Looked> {
-    match gate.subject {
-        GateSubject::Diff => look_at_change(place, gate, changed, facts).await,
-        GateSubject::Plan => look_at_plan(place, gate, facts).await,
-        GateSubject::Command => look_at_command(context, place, gate, facts).await,
-    }
-}
-
-async fn look_at_change(
-    place: &Place<'_>,
-    gate: &GateSettings,
-    changed: &[ChangedFile],
-    facts: &mut Facts,
-) -> Result<Looked> {
-    let revisions = place.revisions;
-    if changed.is_empty() {
-        let why = format!("nothing changed between `{}` and `HEAD` ({})", revisions.base_name, revisions.head.short());
-        return Ok(Looked::Nothing(Ended::Unchanged(why)));
-    }
-    let limits = Limits { max_bytes: gate.max_bytes, ignore: &gate.ignore, redactor: place.redactor };
-    let coverage = look_at_diff(place.git, revisions, changed, &limits).await?;
-    facts.files.clone_from(&coverage.files);
-    if !coverage.text.is_empty() {
-        return Ok(Looked::At(Subject::Diff(coverage)));
-    }
-    let ignored = |file: &crate::report::ci::SeenFile| file.omitted == Some(crate::report::ci::OmissionReason::Ignored);
-    Ok(Looked::Nothing(if coverage.files.iter().all(ignored) {
-        Ended::Unchanged("every file that changed is one that `gate.ignore` of the base names".to_owned())
-    } else {
-        Ended::Unseen
-    }))
-}
-
-async fn look_at_plan(place: &Place<'_>, gate: &GateSettings, facts: &mut Facts) -> Result<Looked> {
-    use std::os::unix::ffi::OsStrExt;
-    let Some(plan) = &gate.plan else { return Err(Error::config("`gate.what` is `plan`, and there is no `gate.plan`")) };
-    // The file need not be in the work tree; its folder is, or nothing of that name is in the commit either.
-    let real = match (plan.parent().map(Path::canonicalize), plan.file_name()) {
-        (Some(Ok(folder)), Some(name)) => folder.join(name),
-        _ => plan.clone(),
-    };
-    let inside = real.strip_prefix(place.root).map_err(|_| {
-        Error::usage(format!("the plan `{}` is not in this repository", plan.display()))
-            .hint("name a file of the repository")
-    })?;
-    let path = RepoPath::new(inside.as_os_str().as_bytes());
-    if let Some(told) = &mut facts.subject {
-        (told.what, told.name) = (GateSubject::Plan, Some(path.to_string()));
-    }
-    let head = &place.revisions.head;
-    let entry = place.git.entry_at(head, &path).await.map_err(|error| asked("for the plan", error))?;
-    let entry = entry.filter(|entry| entry.kind == crate::git::EntryKind::File).ok_or_else(|| {
-        Error::usage(format!("commit {} has no file `{path}`", head.short())).hint("commit the plan, or correct its path")
-    })?;
-    let bytes = place.git.content(&entry, gate.max_bytes).await.map_err(|error| {
-        Error::new(ErrorKind::NoDecision, format!("the plan `{path}` cannot be sent"))
-            .with_source(error)
-            .hint("raise `gate.max_bytes`, or shorten the plan")
-    })?;
-    let text = text_of(place.redactor, bytes, &format!("the plan `{path}`"))?;
-    Ok(Looked::At(Subject::Plan { text }))
-}
-
-async fn look_at_command(
-    context: &Context,
-    place: &Place<'_>,
-    gate: &GateSettings,
-    facts: &mut Facts,
-) -> Result<Looked> {
-    if let Some(told) = &mut facts.subject {
-        (told.what, told.name) = (GateSubject::Command, Some(gate.command.join(" ")));
-    }
-    let output =
-        run_command(&gate.command, place.root, &context.environment, gate.max_bytes, gate.deadline).await?;
-    if output.cut {
-        let why = format!("`gate.command` printed more than {} bytes", gate.max_bytes);
-        return Err(Error::new(ErrorKind::NoDecision, why).hint("raise `gate.max_bytes`, or have it print less"));
-    }
-    let text = text_of(place.redactor, output.stdout, "what `gate.command` printed")?;
-    Ok(Looked::At(Subject::Command { text, ended: place.redactor.text(&output.ended) }))
-}
-
-/// The text that is sent, without keys.
-fn text_of(redactor: &Redactor, bytes: Vec<u8>, what: &str) -> Result<String> {
-    let text = String::from_utf8(redactor.bytes(&bytes)).ok().filter(|text| !text.contains('\0'));
-    text.ok_or_else(|| {
-        Error::new(ErrorKind::NoDecision, format!("{what} is no text")).hint("only UTF-8 can be sent")
-    })
 }
 
 /// What the session is named after.

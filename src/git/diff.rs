@@ -232,7 +232,13 @@ mod tests {
             .iter()
             .map(|f| format!("{:?} {:?} {:?} {:?} {}", f.change, f.old, f.new, f.old_path, f.path))
             .collect();
-        insta::assert_snapshot!(shown.join("\n"), @"");
+        insta::assert_snapshot!(shown.join("\n"), @r#"
+        Modified Some(File) Some(File) None a b\x09c
+        Added None Some(Link) None l
+        Deleted Some(Submodule) None None sub
+        Renamed Some(File) Some(File) Some("old") d\xff/new
+        TypeChanged Some(File) Some(Link) None t
+        "#);
         assert_eq!(parse(b""), Some(Vec::new()));
         assert_eq!(parse(b"nonsense\0"), None);
         assert_eq!(parse(b":100644 100644 a b M\0"), None);

@@ -270,8 +270,9 @@ async fn from_git(git: &Git) -> Result<Candidates> {
     Ok(Candidates { source: BaseSource::Git, list, must_hold: None })
 }
 
-/// Git could not be asked.
-pub(super) fn ask_failed(error: GitError) -> Error {
+/// Git could not be asked, or did not answer.
+#[must_use]
+pub fn ask_failed(error: GitError) -> Error {
     let owner = error.to_string().contains("dubious ownership");
     let missing = matches!(error, GitError::Spawn(_));
     let error = Error::usage("cannot ask git").with_source(error);

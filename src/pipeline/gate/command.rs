@@ -17,13 +17,13 @@ const ERROR_BYTES: u64 = 4 * 1024;
 
 /// What a command printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandOutput {
+pub(super) struct CommandOutput {
     /// Its standard output.
-    pub stdout: Vec<u8>,
+    pub(super) stdout: Vec<u8>,
     /// Whether there was more.
-    pub cut: bool,
+    pub(super) cut: bool,
     /// How it ended, in a sentence.
-    pub ended: String,
+    pub(super) ended: String,
 }
 
 /// The group of a command, killed when it is given up.
@@ -43,7 +43,7 @@ impl Drop for Group {
 ///
 /// # Errors
 /// It does not start, does not end within `limit`, or is ended by a signal.
-pub async fn run_command(
+pub(super) async fn run_command(
     command: &[String],
     folder: &Path,
     environment: &Environment,

@@ -18,13 +18,13 @@ const LOSSY: &str = "bytes that are no UTF-8 are shown as U+FFFD";
 
 /// How much is sent, and of what not.
 #[derive(Debug)]
-pub struct Limits<'a> {
+pub(super) struct Limits<'a> {
     /// The most bytes in all.
-    pub max_bytes: u64,
+    pub(super) max_bytes: u64,
     /// Patterns of files that nobody needs to look at.
-    pub ignore: &'a [String],
+    pub(super) ignore: &'a [String],
     /// Takes keys out of what is sent.
-    pub redactor: &'a Redactor,
+    pub(super) redactor: &'a Redactor,
 }
 
 /// What is sent of a change.
@@ -37,7 +37,7 @@ pub struct Coverage {
 }
 
 /// Looks at each of `files`.
-pub async fn look_at_diff(
+pub(super) async fn look_at_diff(
     git: &Git,
     revisions: &Revisions,
     files: &[ChangedFile],

@@ -133,6 +133,16 @@ mod tests {
     }
 
     #[test]
+    fn the_readme_lists_every_pattern() {
+        let readme = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+        let readme = fs_err::read_to_string(readme).unwrap();
+        for (what, patterns) in SECRET_FILES.iter().chain([&("none of them", HARMLESS)]) {
+            let list: Vec<String> = patterns.iter().map(|pattern| format!("`{pattern}`")).collect();
+            assert!(readme.contains(&format!("| {what} | {} |\n", list.join(", "))), "{what}");
+        }
+    }
+
+    #[test]
     fn a_pattern_without_a_slash_is_a_name_and_one_with_a_slash_a_path() {
         let set = exact_set(&["*.lock", "gen/**", "/top.txt", "vendor/"]).unwrap();
         for path in ["Cargo.lock", "a/b.lock", "gen/x/y.rs", "top.txt", "vendor/a/b"] {

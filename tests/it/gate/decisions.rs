@@ -123,3 +123,14 @@ fn a_gates_session_is_run_again_and_never_resumed() {
     let (_, err) = finish(&repo.env, &["resume"], 2);
     assert!(err.contains("`team gate`"), "{err}");
 }
+
+#[test]
+fn a_gate_whose_time_is_up_ends_without_a_decision_and_every_process_of_it_with_it() {
+    let config = panel(&["APPROVE"]).agent("mb", &["hang"]).panel(&["ma", "mb"]);
+    let repo = Repo::changed(&config.key("gate", super::world::gate_keys("deadline = \"1s\"")));
+    let report = repo.report(&["--junit", "out/gate.xml"], 3);
+    assert_eq!(report["outcome"], "no_decision");
+    assert!(report["details"].to_string().contains("stopped"), "{report:#}");
+    assert!(repo.read("out/gate.xml").contains("<error "));
+    repo.env.wait_for_no_processes();
+}
