@@ -7,8 +7,8 @@ use clap::Parser;
 use super::args::{Cli, Command};
 use super::context::Context;
 use super::{
-    completions, config, deep, demo, doctor, gate, init, judge, looks, models, resume, run, schema, sessions, show, verify,
-    vote, warnings, watch,
+    completions, config, deep, demo, doctor, gate, init, judge, looks, models, resume, run, schema, sessions, show,
+    verify, vote, warnings, watch,
 };
 use crate::error::{Error, ExitCode};
 use crate::report::Aside;

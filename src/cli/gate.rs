@@ -130,8 +130,7 @@ async fn run(args: &GateArgs, context: &Context, outputs: &mut Outputs, facts: &
             .hint("take it out of the base, and limit the panel, `deadline` and `max_bytes` instead"));
     }
     outputs.add(&gate.outputs, context)?;
-    let changed =
-        git.changed_files(&revisions.merge_base, &revisions.head).await.map_err(ask_failed)?;
+    let changed = git.changed_files(&revisions.merge_base, &revisions.head).await.map_err(ask_failed)?;
     facts.settings_changed = settings_among(&changed);
     warn(context, &git, &revisions, facts).await?;
 
@@ -139,13 +138,8 @@ async fn run(args: &GateArgs, context: &Context, outputs: &mut Outputs, facts: &
     check_trust(&git, &root, &context.cwd, &revisions.base, &models, &gate.command, &context.environment).await?;
     let secrets = context.environment.iter().filter(|(name, _)| names_a_secret(&name.to_string_lossy()));
     let redactor = Redactor::new(secrets.filter_map(|(_, value)| value.to_str()));
-    let place = Place {
-        git: &git,
-        root: &root,
-        revisions: &revisions,
-        redactor: &redactor,
-        environment: &context.environment,
-    };
+    let place =
+        Place { git: &git, root: &root, revisions: &revisions, redactor: &redactor, environment: &context.environment };
     let subject = match look(&place, &gate, &changed, facts).await? {
         Looked::At(subject) => subject,
         Looked::Unchanged(why) => return Ok(Ended::Unchanged(why)),
@@ -174,10 +168,9 @@ async fn run(args: &GateArgs, context: &Context, outputs: &mut Outputs, facts: &
     request.check()?;
     let members: Vec<_> = request.models.iter().collect();
     let prepared = prepare(context, &config, &members, Some(&request.base), args.require_blind).await?;
-    let voted = conclude_silently(context, prepared, async |context| {
-        engine::vote(request, context, &mut rand::rng()).await
-    })
-    .await?;
+    let voted =
+        conclude_silently(context, prepared, async |context| engine::vote(request, context, &mut rand::rng()).await)
+            .await?;
     // Where git does not say, the votes are not known to be about what is there.
     let now = git.commit("HEAD").await.ok().flatten();
     let head = if now.as_ref() == Some(&revisions.head) { Head::Same } else { Head::Moved(now) };
@@ -224,12 +217,7 @@ async fn warn(context: &Context, git: &Git, revisions: &Revisions, facts: &mut F
 }
 
 /// Who votes: every one of them must be there to be asked.
-fn panel(
-    context: &Context,
-    config: &Config,
-    has_project_file: bool,
-    changed: &[String],
-) -> Result<Vec<ResolvedModel>> {
+fn panel(context: &Context, config: &Config, has_project_file: bool, changed: &[String]) -> Result<Vec<ResolvedModel>> {
     let gate = &config.settings().gate;
     let names = if gate.panel.is_empty() {
         config.panel().map_err(|error| {

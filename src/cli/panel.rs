@@ -226,13 +226,8 @@ async fn carry_out(
         }
         printer.note(format!("session: {}", folder.display()));
     };
-    let result = work(engine::Context {
-        services: &services,
-        control: &mut control,
-        observer,
-        announce: &mut announce,
-    })
-    .await;
+    let result =
+        work(engine::Context { services: &services, control: &mut control, observer, announce: &mut announce }).await;
     services.stop().await;
     result
 }

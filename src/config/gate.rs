@@ -130,11 +130,7 @@ pub struct GateSettings {
 impl GateSettings {
     /// Puts built-in values where `entry` has none; `folder_of` is where a key's relative path starts, `deadline` the one
     /// of every command.
-    pub(super) fn of(
-        entry: GateEntry,
-        deadline: Option<Limit>,
-        folder_of: impl Fn(&[&str]) -> PathBuf,
-    ) -> Self {
+    pub(super) fn of(entry: GateEntry, deadline: Option<Limit>, folder_of: impl Fn(&[&str]) -> PathBuf) -> Self {
         let mut outputs = entry.outputs;
         for (key, file) in [
             ("junit", &mut outputs.junit),
@@ -173,12 +169,15 @@ pub(super) fn wrong_with(entry: &GateEntry) -> Vec<(&'static str, String, &'stat
     if entry.command.as_ref().is_some_and(|command| command.first().is_none_or(String::is_empty)) {
         wrong.push(("command", "is empty".to_owned(), "write the program and its arguments as a list of strings"));
     }
-    for (key, subject, given) in [
-        ("plan", GateSubject::Plan, entry.plan.is_some()),
-        ("command", GateSubject::Command, entry.command.is_some()),
-    ] {
+    for (key, subject, given) in
+        [("plan", GateSubject::Plan, entry.plan.is_some()), ("command", GateSubject::Command, entry.command.is_some())]
+    {
         if given && entry.what.unwrap_or_default() != subject {
-            wrong.push((key, "is given, and `gate.what` is another".to_owned(), "write `what` as well, or leave it out"));
+            wrong.push((
+                key,
+                "is given, and `gate.what` is another".to_owned(),
+                "write `what` as well, or leave it out",
+            ));
         }
     }
     if entry.panel.as_ref().is_some_and(Vec::is_empty) {

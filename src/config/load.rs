@@ -12,7 +12,9 @@ use super::file::{FileSettings, ModelEntry, ProviderEntry};
 use super::layer::{Layers, Origin};
 use super::problem::{ConfigError, Problem};
 use super::rules::{OwnAnswers, VoteRules};
-use super::{Environment, GateSettings, GateSubject, Threshold, Wire, builtin, imported, places, read, variables_layer};
+use super::{
+    Environment, GateSettings, GateSubject, Threshold, Wire, builtin, imported, places, read, variables_layer,
+};
 use crate::error::Error;
 
 /// The settings that hold here and now, and where each came from.
@@ -299,10 +301,9 @@ fn settle(cwd: &Path, layers: &Layers, merged: FileSettings) -> Result<Settings,
         }
     }
     let gate = &merged.gate;
-    for (subject, key, missing) in [
-        (GateSubject::Plan, "plan", gate.plan.is_none()),
-        (GateSubject::Command, "command", gate.command.is_none()),
-    ] {
+    for (subject, key, missing) in
+        [(GateSubject::Plan, "plan", gate.plan.is_none()), (GateSubject::Command, "command", gate.command.is_none())]
+    {
         if gate.what == Some(subject) && missing {
             let message = format!("`gate.what` is `{key}`, and there is no `gate.{key}`");
             problems.push(Problem::new(place_of(layers, &["gate"]), message).hint(format!("add `{key}` to `[gate]`")));

@@ -132,7 +132,10 @@ impl Git {
         let head = String::from_utf8_lossy(head);
         let mut parts = head.split(' ');
         let (Some(mode), Some(kind), Some(object)) = (parts.next(), parts.next(), parts.next()) else {
-            return Err(GitError::Unexpected { command: "ls-tree".to_owned(), answer: head.chars().take(80).collect() });
+            return Err(GitError::Unexpected {
+                command: "ls-tree".to_owned(),
+                answer: head.chars().take(80).collect(),
+            });
         };
         if kind == "tree" {
             return Ok(None);

@@ -20,20 +20,22 @@ pub enum PromptName {
     BallotJson,
     /// What every member of a panel receives that votes on a task; holds the task.
     Vote,
+    /// What such a member receives whose reply has no vote that can be read; holds the task and its reply.
+    VoteRepair,
     /// The text that a gate puts to the vote; holds what is looked at.
     Gate,
 }
 
 impl PromptName {
     /// Every template.
-    pub const ALL: [Self; 6] =
-        [Self::Judge, Self::Repair, Self::BallotFormat, Self::BallotJson, Self::Vote, Self::Gate];
+    pub const ALL: [Self; 7] =
+        [Self::Judge, Self::Repair, Self::BallotFormat, Self::BallotJson, Self::Vote, Self::VoteRepair, Self::Gate];
 
     /// What a round of votes on answers uses.
     pub const OF_JUDGES: [Self; 4] = [Self::Judge, Self::Repair, Self::BallotFormat, Self::BallotJson];
 
     /// What a vote on a task uses.
-    pub const OF_VOTES: [Self; 1] = [Self::Vote];
+    pub const OF_VOTES: [Self; 2] = [Self::Vote, Self::VoteRepair];
 
     /// The file that holds it, here and in a folder of the user's own.
     #[must_use]
@@ -44,6 +46,7 @@ impl PromptName {
             Self::BallotFormat => "ballot-format.md",
             Self::BallotJson => "ballot-json.md",
             Self::Vote => "vote.md",
+            Self::VoteRepair => "vote-repair.md",
             Self::Gate => "gate.md",
         }
     }
@@ -55,6 +58,7 @@ impl PromptName {
             Self::BallotFormat => include_str!("../../prompts/ballot-format.md"),
             Self::BallotJson => include_str!("../../prompts/ballot-json.md"),
             Self::Vote => include_str!("../../prompts/vote.md"),
+            Self::VoteRepair => include_str!("../../prompts/vote-repair.md"),
             Self::Gate => include_str!("../../prompts/gate.md"),
         }
     }

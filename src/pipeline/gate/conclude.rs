@@ -8,7 +8,9 @@ use crate::error::{Error, ErrorKind, ExitCode};
 use crate::git::CommitId;
 use crate::ids::{FormatVersion, SlotId};
 use crate::judging::VoteVerdict;
-use crate::report::ci::{GateOutcome, GateReport, Issue, Member, OmissionReason, Origin, Ruling, SeenFile, SubjectReport};
+use crate::report::ci::{
+    GateOutcome, GateReport, Issue, Member, OmissionReason, Origin, Ruling, SeenFile, SubjectReport,
+};
 use crate::runner::StopAll;
 use crate::verdict::{TaskDecision, TaskVerdict, task_summary};
 
@@ -44,10 +46,8 @@ pub enum Head {
 impl Facts {
     /// Notes where the settings of `config` are from.
     pub fn set_origins(&mut self, config: &Config) {
-        let origin = |origin: &crate::config::Origin| Origin {
-            layer: origin.layer().to_owned(),
-            from: origin.to_string(),
-        };
+        let origin =
+            |origin: &crate::config::Origin| Origin { layer: origin.layer().to_owned(), from: origin.to_string() };
         self.settings = config.files().iter().map(origin).collect();
     }
 

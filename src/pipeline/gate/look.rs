@@ -80,7 +80,9 @@ async fn look_at_change(
 
 async fn look_at_plan(place: &Place<'_>, gate: &GateSettings, facts: &mut Facts) -> Result<Looked> {
     use std::os::unix::ffi::OsStrExt;
-    let Some(plan) = &gate.plan else { return Err(Error::config("`gate.what` is `plan`, and there is no `gate.plan`")) };
+    let Some(plan) = &gate.plan else {
+        return Err(Error::config("`gate.what` is `plan`, and there is no `gate.plan`"));
+    };
     // The file need not be in the work tree; its folder is, or nothing of that name is in the commit either.
     let real = match (plan.parent().map(Path::canonicalize), plan.file_name()) {
         (Some(Ok(folder)), Some(name)) => folder.join(name),
@@ -97,7 +99,8 @@ async fn look_at_plan(place: &Place<'_>, gate: &GateSettings, facts: &mut Facts)
     let head = &place.revisions.head;
     let entry = place.git.entry_at(head, &path).await.map_err(ask_failed)?;
     let entry = entry.filter(|entry| entry.kind == EntryKind::File).ok_or_else(|| {
-        Error::usage(format!("commit {} has no file `{path}`", head.short())).hint("commit the plan, or correct its path")
+        Error::usage(format!("commit {} has no file `{path}`", head.short()))
+            .hint("commit the plan, or correct its path")
     })?;
     let bytes = place.git.content(&entry, gate.max_bytes).await.map_err(|error| {
         Error::new(ErrorKind::NoDecision, format!("the plan `{path}` cannot be sent"))
@@ -112,8 +115,7 @@ async fn look_at_command(place: &Place<'_>, gate: &GateSettings, facts: &mut Fac
     if let Some(told) = &mut facts.subject {
         (told.what, told.name) = (GateSubject::Command, Some(gate.command.join(" ")));
     }
-    let output =
-        run_command(&gate.command, place.root, place.environment, gate.max_bytes, gate.deadline).await?;
+    let output = run_command(&gate.command, place.root, place.environment, gate.max_bytes, gate.deadline).await?;
     if output.cut {
         let why = format!("`gate.command` printed more than {} bytes", gate.max_bytes);
         return Err(Error::new(ErrorKind::NoDecision, why).hint("raise `gate.max_bytes`, or have it print less"));
@@ -125,7 +127,5 @@ async fn look_at_command(place: &Place<'_>, gate: &GateSettings, facts: &mut Fac
 /// The text that is sent, without keys.
 fn text_of(redactor: &Redactor, bytes: Vec<u8>, what: &str) -> Result<String> {
     let text = String::from_utf8(redactor.bytes(&bytes)).ok().filter(|text| !text.contains('\0'));
-    text.ok_or_else(|| {
-        Error::new(ErrorKind::NoDecision, format!("{what} is no text")).hint("only UTF-8 can be sent")
-    })
+    text.ok_or_else(|| Error::new(ErrorKind::NoDecision, format!("{what} is no text")).hint("only UTF-8 can be sent"))
 }

@@ -8,7 +8,10 @@ use crate::git::RepoPath;
 /// matter.
 pub const SECRET_FILES: &[(&str, &[&str])] = &[
     ("environment files", &[".env", ".env.*", "*.env", ".envrc", ".dev.vars", ".flaskenv"]),
-    ("private keys", &["*.pem", "*.key", "*.ppk", "*.pk8", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.gpg", "secring.*"]),
+    (
+        "private keys",
+        &["*.pem", "*.key", "*.ppk", "*.pk8", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.gpg", "secring.*"],
+    ),
     ("key stores", &["*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.kdb", "*.agekey"]),
     (
         "credentials of programs",
@@ -53,7 +56,8 @@ pub const SECRET_FILES: &[(&str, &[&str])] = &[
 ];
 
 /// Files of these kinds that hold no keys by their name: samples, and the public half of a pair.
-const HARMLESS: &[&str] = &["*.example", "*.sample", "*.template", "*.dist", "*.pub", ".env.example.*", "example.env", "sample.env"];
+const HARMLESS: &[&str] =
+    &["*.example", "*.sample", "*.template", "*.dist", "*.pub", ".env.example.*", "example.env", "sample.env"];
 
 /// Tells such files from others.
 #[derive(Debug)]
@@ -66,7 +70,8 @@ pub(super) struct SecretFiles {
 impl SecretFiles {
     #[expect(clippy::expect_used, reason = "the patterns are constants, and a test builds them")]
     pub(super) fn new() -> Self {
-        let patterns: Vec<&'static str> = SECRET_FILES.iter().flat_map(|(_, patterns)| patterns.iter().copied()).collect();
+        let patterns: Vec<&'static str> =
+            SECRET_FILES.iter().flat_map(|(_, patterns)| patterns.iter().copied()).collect();
         Self {
             secret: set(&patterns).expect("the built-in patterns are valid"),
             harmless: set(HARMLESS).expect("the built-in patterns are valid"),
@@ -119,14 +124,30 @@ mod tests {
     fn files_that_hold_keys_are_told_by_their_name_in_any_folder_and_case() {
         let files = SecretFiles::new();
         for path in [
-            ".env", "a/b/.env.production", "deploy/prod.env", "ID_RSA", "keys/id_ed25519", "certs/Server.PEM",
-            "home/.aws/credentials", "home/.docker/config.json", "x/.ssh/known", "infra/prod.tfvars", "service-account-1.json",
+            ".env",
+            "a/b/.env.production",
+            "deploy/prod.env",
+            "ID_RSA",
+            "keys/id_ed25519",
+            "certs/Server.PEM",
+            "home/.aws/credentials",
+            "home/.docker/config.json",
+            "x/.ssh/known",
+            "infra/prod.tfvars",
+            "service-account-1.json",
         ] {
             assert!(files.matches(&RepoPath::new(path)).is_some(), "{path}");
         }
         for path in [
-            "src/env.rs", ".env.example", "id_rsa.pub", "src/credentials.rs", "docs/keys.md", "config.json", "src/main.rs",
-            "environment", "monkey",
+            "src/env.rs",
+            ".env.example",
+            "id_rsa.pub",
+            "src/credentials.rs",
+            "docs/keys.md",
+            "config.json",
+            "src/main.rs",
+            "environment",
+            "monkey",
         ] {
             assert_eq!(files.matches(&RepoPath::new(path)), None, "{path}");
         }

@@ -42,13 +42,7 @@ pub async fn settings_at(
 }
 
 /// The nearest file of this name, from `cwd` up to `root`.
-async fn nearest(
-    git: &Git,
-    root: &Path,
-    cwd: &Path,
-    base: &CommitId,
-    name: &str,
-) -> Result<Option<(PathBuf, String)>> {
+async fn nearest(git: &Git, root: &Path, cwd: &Path, base: &CommitId, name: &str) -> Result<Option<(PathBuf, String)>> {
     for folder in cwd.ancestors().take_while(|folder| folder.starts_with(root)) {
         let path = folder.join(name);
         let Some(inside) = repo_path(root, &path) else { continue };
@@ -57,9 +51,10 @@ async fn nearest(
             return Err(Error::config(format!("`{inside}` of the base is no file, so its settings are not read"))
                 .hint("replace the link by the file that it leads to"));
         }
-        let bytes = git.content(&entry, MOST).await.map_err(|error| {
-            Error::config(format!("cannot read `{inside}` of the base")).with_source(error)
-        })?;
+        let bytes = git
+            .content(&entry, MOST)
+            .await
+            .map_err(|error| Error::config(format!("cannot read `{inside}` of the base")).with_source(error))?;
         let text = String::from_utf8(bytes)
             .map_err(|_| Error::config(format!("`{inside}` of the base is not valid UTF-8")))?;
         return Ok(Some((path, text)));

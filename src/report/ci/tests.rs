@@ -135,7 +135,10 @@ fn an_annotation_is_one_line_whose_text_commands_nothing() {
         }
     }
     let line = &annotations(&report(GateOutcome::Rejected))[0];
-    assert!(line.starts_with("::error file=src/a b%2Cc%3Ad%25\u{e4}.rs,line=1,title=team gate%3A rejected%3A"), "{line}");
+    assert!(
+        line.starts_with("::error file=src/a b%2Cc%3Ad%25\u{e4}.rs,line=1,title=team gate%3A rejected%3A"),
+        "{line}"
+    );
 }
 
 #[test]

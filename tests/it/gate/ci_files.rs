@@ -12,11 +12,14 @@ fn text(path: &str) -> String {
 fn the_ci_files_call_the_gate_with_options_that_it_has_and_fetch_the_history() {
     let help = TestEnv::new().team(&["gate", "--help"]).output().unwrap().stdout;
     let help = String::from_utf8(help).unwrap();
-    for (path, history) in [("fixtures/ci/github-actions.yml", "fetch-depth: 0"), ("fixtures/ci/gitlab-ci.yml", "GIT_DEPTH: \"0\"")] {
+    for (path, history) in
+        [("fixtures/ci/github-actions.yml", "fetch-depth: 0"), ("fixtures/ci/gitlab-ci.yml", "GIT_DEPTH: \"0\"")]
+    {
         let file = text(path);
         assert!(file.contains(history), "{path}");
         let call = file.lines().find_map(|line| Some(line.split_once("team gate --")?.1)).unwrap();
-        let options: Vec<String> = format!("--{call}").split(' ').filter(|w| w.starts_with('-')).map(str::to_owned).collect();
+        let options: Vec<String> =
+            format!("--{call}").split(' ').filter(|w| w.starts_with('-')).map(str::to_owned).collect();
         assert!(options.len() > 2, "{options:?}");
         for option in options {
             assert!(help.contains(&option), "`{option}` of {path}");

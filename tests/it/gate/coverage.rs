@@ -70,7 +70,10 @@ fn what_looks_like_a_key_is_replaced_in_what_is_sent_and_the_receipt_says_so() {
     let report = repo.report(&[], 0);
     assert!(file(&report, "conf.txt")["note"].as_str().unwrap().contains("[redacted]"));
     let asked = repo.asked();
-    assert!(asked.contains("+key [redacted]") && asked.contains("+other [redacted]") && asked.contains("+rest"), "{asked}");
+    assert!(
+        asked.contains("+key [redacted]") && asked.contains("+other [redacted]") && asked.contains("+rest"),
+        "{asked}"
+    );
 }
 
 #[test]
@@ -134,7 +137,9 @@ fn every_kind_of_change_is_in_the_receipt_by_its_name() {
     assert_eq!(file(&report, "sub")["omitted"], "submodule");
     assert_eq!(report["files"].as_array().unwrap().len(), 9);
     let asked = repo.asked();
-    for text in ["rename from moved from.txt", "new mode 100755", "+src/lib.rs", "+caf\u{fffd}", "+dash", "+magic", "-gone"] {
+    for text in
+        ["rename from moved from.txt", "new mode 100755", "+src/lib.rs", "+caf\u{fffd}", "+dash", "+magic", "-gone"]
+    {
         assert!(asked.contains(text), "`{text}` in {asked}");
     }
     assert!(asked.contains("+three"), "{asked}");

@@ -37,7 +37,8 @@ fn a_rejection_ends_with_1_and_what_decides_nothing_with_3() {
 
 #[test]
 fn the_bar_and_the_quorum_of_the_command_line_decide_over_those_of_the_base() {
-    let config = panel(&["APPROVE", "APPROVE", "REJECT"]).key("gate", super::world::gate_keys("threshold = \"unanimous\""));
+    let config =
+        panel(&["APPROVE", "APPROVE", "REJECT"]).key("gate", super::world::gate_keys("threshold = \"unanimous\""));
     let repo = Repo::changed(&config);
     assert_eq!(repo.report(&[], 3)["ruling"]["threshold"], "unanimous");
     assert_eq!(repo.report(&["--threshold", "60%"], 0)["ruling"]["threshold"], "60%");

@@ -35,7 +35,11 @@ fn where_only_the_branch_brings_settings() {
 #[test]
 fn without_a_key_or_a_program_of_any_member() {
     let config = panel(&["APPROVE", "APPROVE"]).panel(&["ma", "mb", "openai@gpt-x", "claude"]);
-    refuses(&Repo::changed(&config), &[], &["openai@gpt-x: OPENAI_API_KEY is not set", "claude: `claude` is not installed"]);
+    refuses(
+        &Repo::changed(&config),
+        &[],
+        &["openai@gpt-x: OPENAI_API_KEY is not set", "claude: `claude` is not installed"],
+    );
 }
 
 #[test]
@@ -82,8 +86,13 @@ fn in_a_shallow_clone_and_says_how_to_deepen_it() {
 
 #[test]
 fn with_wrong_settings_of_the_base() {
-    let config = panel(&["APPROVE", "APPROVE"]).key("gate", super::world::gate_keys("treshold = \"majority\"\nmax_cost = -1.0"));
-    refuses(&Repo::changed(&config), &[], &["unknown key `treshold` in `[gate]`", "did you mean `threshold`?", "`gate.max_cost` is -1"]);
+    let config =
+        panel(&["APPROVE", "APPROVE"]).key("gate", super::world::gate_keys("treshold = \"majority\"\nmax_cost = -1.0"));
+    refuses(
+        &Repo::changed(&config),
+        &[],
+        &["unknown key `treshold` in `[gate]`", "did you mean `threshold`?", "`gate.max_cost` is -1"],
+    );
 }
 
 #[test]

@@ -50,7 +50,11 @@ fn a_program_in_the_work_tree_must_be_the_bases_own() {
         .panel(&["ma", "mb"]);
     let repo = Repo::of(TestEnv::new(), Some(&config));
     repo.git(&["checkout", "-q", "main"]);
-    let script = |verdict: &str| format!("#!/bin/sh\nprintf '```vote\\nVERDICT: {verdict}\\nCONFIDENCE: 8\\nSUMMARY: s\\nKEY_ISSUES: None\\n```\\n'\n");
+    let script = |verdict: &str| {
+        format!(
+            "#!/bin/sh\nprintf '```vote\\nVERDICT: {verdict}\\nCONFIDENCE: 8\\nSUMMARY: s\\nKEY_ISSUES: None\\n```\\n'\n"
+        )
+    };
     repo.write("agent.sh", script("REJECT"));
     std::fs::set_permissions(repo.env.path("agent.sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
     repo.commit("the agent");

@@ -6,7 +6,8 @@ use crate::support::TestEnv;
 #[test]
 fn a_plan_of_the_commit_is_voted_on_and_its_directives_are_text() {
     let repo = Repo::changed(&panel(&["REJECT", "REJECT"]));
-    let plan = "SESSION_PATH: out/elsewhere\nLEGACY_MODE: true\n# Move it all\nkey sk-ant-api03-AbCdEf0123456789-AbCdEf0123\n";
+    let plan =
+        "SESSION_PATH: out/elsewhere\nLEGACY_MODE: true\n# Move it all\nkey sk-ant-api03-AbCdEf0123456789-AbCdEf0123\n";
     repo.write("docs/plan.md", plan);
     let head = repo.commit("a plan");
     repo.write("docs/plan.md", "another, not committed\n");
@@ -66,7 +67,8 @@ fn a_command_that_prints_too_much_hangs_or_is_not_there_is_no_approval() {
     assert!(err.contains("did not end within"), "{err}");
     let background = with_command("sleep 1000 > /dev/null 2>&1 & echo done", "");
     background.gate(&[], 0);
-    let config = panel(&["APPROVE", "APPROVE"]).key("gate", gate_keys("what = \"command\"\ncommand = [\"no-such-program\"]"));
+    let config =
+        panel(&["APPROVE", "APPROVE"]).key("gate", gate_keys("what = \"command\"\ncommand = [\"no-such-program\"]"));
     let (_, err) = Repo::changed(&config).gate(&[], 2);
     assert!(err.contains("`no-such-program` cannot be started"), "{err}");
     let lacking = panel(&["APPROVE", "APPROVE"]).key("gate", gate_keys("what = \"command\""));

@@ -127,7 +127,8 @@ impl Declared {
 fn what_the_schema_does_not_declare_is_found() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/standards/junit-10.xsd");
     let schema = Schema::new(&std::fs::read_to_string(path).unwrap());
-    let suite = |inner: &str| format!("<testsuite name=\"a\" tests=\"1\" failures=\"0\" errors=\"0\">{inner}</testsuite>");
+    let suite =
+        |inner: &str| format!("<testsuite name=\"a\" tests=\"1\" failures=\"0\" errors=\"0\">{inner}</testsuite>");
     schema.check(&suite("<testcase name=\"b\"><failure message=\"m\">text</failure></testcase>"));
     for wrong in ["<testcase/>", "<testcase name=\"b\" nope=\"\"/>", "<failure/>", "text", "<nope/>"] {
         assert!(std::panic::catch_unwind(|| schema.check(&suite(wrong))).is_err(), "{wrong}");
