@@ -158,6 +158,7 @@ async fn run(args: &GateArgs, context: &Context, outputs: &mut Outputs, facts: &
         models,
         threshold: gate.threshold.unwrap_or(config.settings().threshold),
         quorum: gate.quorum.map(std::num::NonZeroU32::get),
+        repair: config.settings().vote.repair,
         strict: args.strict,
         terms: terms(config.settings(), args.require_blind),
         checks: Checks::default(),
