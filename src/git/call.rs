@@ -190,7 +190,7 @@ impl Git {
                 }
                 Ok((bytes, cut))
             };
-            let ((stdout, cut), (stderr, _)) = tokio::try_join!(output, bounded(stderr, MESSAGE_BYTES))?;
+            let ((stdout, cut), stderr) = tokio::try_join!(output, beginning(stderr, MESSAGE_BYTES))?;
             Ok(Answer { status: child.wait().await?, stdout, stderr, cut })
         };
         match tokio::time::timeout(self.limit, work).await {
@@ -210,6 +210,16 @@ async fn bounded(stream: Option<impl AsyncRead + Unpin>, most: u64) -> std::io::
     let cut = bytes.len() > most;
     bytes.truncate(most);
     Ok((bytes, cut))
+}
+
+/// The first `most` bytes; the rest is read and dropped, so that who writes is not held up.
+async fn beginning(stream: Option<impl AsyncRead + Unpin>, most: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if let Some(mut stream) = stream {
+        (&mut stream).take(most).read_to_end(&mut bytes).await?;
+        tokio::io::copy(&mut stream, &mut tokio::io::sink()).await?;
+    }
+    Ok(bytes)
 }
 
 /// The subcommand among the arguments.
@@ -271,19 +281,39 @@ mod tests {
         assert!(error.contains("outside repository"), "{error}");
     }
 
+    /// A program that stands for git: a shell script. A child writes it: a file that this process had open for writing
+    /// could not be started while another test forks.
+    fn stand_in(dir: &Path, script: &str, limit: Duration) -> Git {
+        use std::os::unix::fs::PermissionsExt;
+        let program = dir.join("git");
+        let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" > git";
+        let written = std::process::Command::new("sh").args(["-c", write, "sh", script]).current_dir(dir).status();
+        assert!(written.unwrap().success());
+        fs_err::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        Git { program, folder: dir.to_owned(), limit }
+    }
+
+    #[tokio::test]
+    async fn an_answer_of_any_length_is_cut_where_it_is_asked_to_be_and_the_call_ends() {
+        let dir = tempfile::tempdir().unwrap();
+        let git = stand_in(dir.path(), "while :; do echo 0123456789; done", LIMIT);
+        let answer = git.read(&["x".as_ref()], 25).await.unwrap();
+        assert_eq!((answer.stdout.as_slice(), answer.cut), (&b"0123456789\n0123456789\n012"[..], true));
+        let error = answer.whole("x", 25).unwrap_err();
+        assert!(matches!(error, GitError::TooMuch { limit: 25, .. }), "{error}");
+    }
+
+    #[tokio::test]
+    async fn any_number_of_complaints_does_not_hold_a_call_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let git = stand_in(dir.path(), "yes complaint | head -c 1000000 >&2; echo 2.0", LIMIT);
+        assert_eq!(git.version().await.unwrap(), "2.0");
+    }
+
     #[tokio::test]
     async fn a_call_that_takes_too_long_is_given_up() {
-        use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
-        let program = dir.path().join("git");
-        // Written by a child: a file that this process had open for writing could not be started while another test
-        // forks.
-        let script = "printf '#!/bin/sh\\nexec sleep 60\\n' > git";
-        assert!(
-            std::process::Command::new("sh").args(["-c", script]).current_dir(dir.path()).status().unwrap().success()
-        );
-        fs_err::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let git = Git { program, folder: dir.path().to_owned(), limit: Duration::from_millis(50) };
+        let git = stand_in(dir.path(), "exec sleep 60", Duration::from_millis(50));
         let error = git.version().await.unwrap_err();
         assert!(matches!(error, GitError::Deadline { .. }), "{error}");
     }
