@@ -11,7 +11,8 @@
 //! | 3 | [`runner`] | N slots at once: dispatcher, executor, limits, signals, processes |
 //! | 4 | [`judging`] | assignment, prompts, ballots |
 //! | 5 | [`verdict`] | tally, statistics, rendering |
-//! | 6 | [`engine`] [`report`] | run, judge, verdict and close put together, and the check of what they left; what is shown while they go on, here or from another terminal, and the schemas of what is written |
+//! | 6 | [`engine`] [`report`] | run, judge, verdict and close put together, and the check of what they left; what is shown while they go on, here or from another terminal, the schemas of what is written, and what CI systems read |
+//! | 7 | [`pipeline`] | the gate: which commits, which settings, what is sent of a change |
 //! | 8 | [`cli`] | the command line: one file per command |
 //!
 //! # Who writes which file of a session
@@ -49,5 +50,7 @@ pub mod verdict;
 
 pub mod engine;
 pub mod report;
+
+pub mod pipeline;
 
 pub mod cli;

@@ -2,6 +2,7 @@
 //!
 //! Nothing is decided here: values are parsed, and what is not given is left to the configuration.
 
+mod gate;
 mod resume;
 mod vote;
 mod words;
@@ -16,6 +17,7 @@ use crate::config::{FileSettings, Leaks, Limit, Passes, Recuse, Repair, SelfVote
 use crate::ids::Sha256Hash;
 use crate::report::Format;
 
+pub use gate::{GateArgs, OutputArgs};
 pub use resume::ResumeArgs;
 pub use vote::{VoteArgs, VotingArgs};
 pub use workspace::WorkspaceArgs;
@@ -87,6 +89,8 @@ pub enum Command {
     RunAndJudge(RunAndJudgeArgs),
     /// Let every model of a panel vote on a text itself
     Vote(VoteArgs),
+    /// Let a panel vote on what a branch changes, in CI
+    Gate(GateArgs),
     /// Go on with a session that was cut off, stopped, or failed in part
     Resume(ResumeArgs),
     /// Show how far a session is

@@ -4,6 +4,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
+use super::ci::GateReport;
 use super::json::StreamLine;
 use super::views::{ListEntry, SessionReport, StatusReport};
 use crate::judging::Votes;
@@ -35,11 +36,13 @@ pub enum Format {
     ListOutput,
     /// `team show --json`.
     ShowOutput,
+    /// `team gate --json`.
+    GateOutput,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Events,
         Self::Stream,
         Self::Status,
@@ -51,6 +54,7 @@ impl Format {
         Self::StatusOutput,
         Self::ListOutput,
         Self::ShowOutput,
+        Self::GateOutput,
     ];
 
     /// The name on the command line.
@@ -68,6 +72,7 @@ impl Format {
             Self::StatusOutput => "status-output",
             Self::ListOutput => "list-output",
             Self::ShowOutput => "show-output",
+            Self::GateOutput => "gate-output",
         }
     }
 
@@ -88,6 +93,7 @@ impl Format {
             Self::StatusOutput => "what `status --json` prints",
             Self::ListOutput => "what `list --json` prints",
             Self::ShowOutput => "what `show --json` prints",
+            Self::GateOutput => "what `gate --json` prints",
         }
     }
 
@@ -106,6 +112,7 @@ impl Format {
             Self::StatusOutput => of::<StatusReport>(),
             Self::ListOutput => of::<Vec<ListEntry>>(),
             Self::ShowOutput => of::<SessionReport>(),
+            Self::GateOutput => of::<GateReport>(),
         };
         let mut schema = schema.to_value();
         close(&mut schema, Object::Whole);
