@@ -2,6 +2,7 @@
 //!
 //! Nothing is decided here: values are parsed, and what is not given is left to the configuration.
 
+mod report;
 mod resume;
 
 use std::num::NonZeroUsize;
@@ -13,6 +14,7 @@ use crate::config::{FileSettings, Leaks, Limit, Passes, Recuse, Repair, SelfVote
 use crate::ids::Sha256Hash;
 use crate::report::Format;
 
+pub use report::ReportArgs;
 pub use resume::ResumeArgs;
 
 const EXAMPLES: &str = "\
@@ -88,6 +90,8 @@ pub enum Command {
     Show(ShowArgs),
     /// Check that a session's folder still is what its record says
     Verify(VerifyArgs),
+    /// Make a report of a session: one HTML file that needs nothing else, or text
+    Report(ReportArgs),
     /// Stop a running session, or one slot of it
     Cancel(CancelArgs),
     /// Check whether everything is ready to ask the panel

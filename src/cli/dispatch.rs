@@ -7,8 +7,8 @@ use clap::Parser;
 use super::args::{Cli, Command};
 use super::context::Context;
 use super::{
-    completions, config, deep, demo, doctor, init, judge, looks, models, resume, run, schema, sessions, show, verify,
-    warnings, watch,
+    completions, config, deep, demo, doctor, init, judge, looks, models, report, resume, run, schema, sessions, show,
+    verify, warnings, watch,
 };
 use crate::error::{Error, ExitCode};
 use crate::report::Aside;
@@ -78,6 +78,7 @@ fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Error> {
         Command::Cancel(args) => sessions::cancel(&args, context),
         Command::Show(args) => show::show(&args, context),
         Command::Verify(args) => verify::verify(&args, context),
+        Command::Report(args) => report::report(&args, context),
     }
 }
 

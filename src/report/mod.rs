@@ -9,8 +9,12 @@ mod ink;
 mod json;
 mod lines;
 mod live;
+pub mod page;
 mod picture;
+mod published;
 mod schema;
+pub mod sheet;
+mod sheet_text;
 mod tables;
 mod views;
 
@@ -21,6 +25,7 @@ pub use json::{JsonLines, Written};
 pub use lines::{PlainLines, Starts, unanswered};
 pub use live::LiveLines;
 pub use schema::Format;
+pub use sheet_text::sheet_text;
 pub use tables::{list_text, status_text};
 pub use views::{ListEntry, RoundReport, SessionReport, StatusReport};
 
