@@ -29,6 +29,9 @@ const TEMPLATES: [(&str, &str); 7] = [
 const OPEN_BYTES: usize = 32 << 10;
 const OPEN_ANSWERS: usize = 6;
 
+/// Longer answers stay closed on paper: hundreds of pages of one would bury the others.
+const PRINT_BYTES: usize = 128 << 10;
+
 /// The report as HTML.
 ///
 /// # Errors
@@ -67,6 +70,7 @@ fn render(sheet: &Sheet) -> std::result::Result<String, minijinja::Error> {
         votes,
         legend,
         open_bytes => if sheet.answers.len() <= OPEN_ANSWERS { OPEN_BYTES } else { 0 },
+        print_bytes => PRINT_BYTES,
         comparable => texts.len() > 1,
         pairs => Value::from_safe_string(compare::json(&pairs)),
         pairs_left => all_pairs - pairs.len(),

@@ -1,5 +1,7 @@
 //! A published verdict with the votes that it was counted from.
 
+use std::collections::BTreeMap;
+
 use super::model::{Cell, CellKind, Decided, Issue, JudgeRow, Matrix, MatrixRow, RankRow, Seat};
 use crate::config::Passes;
 use crate::ids::SlotId;
@@ -88,18 +90,23 @@ fn mille(share: f64) -> u32 {
 }
 
 fn rows(verdict: &Verdict, votes: Option<&Votes>, names: &Names) -> Vec<MatrixRow> {
-    verdict
-        .judges
-        .iter()
-        .map(|record| {
-            let cast = votes.and_then(|votes| votes.judges.iter().find(|judge| judge.id == record.judge));
+    panel(verdict)
+        .into_keys()
+        .map(|id| {
+            let cast = votes.and_then(|votes| votes.judges.iter().find(|judge| judge.id == id));
             let cells = verdict.answers.iter().map(|answer| match cast {
                 Some(cast) => cell_of_ballot(cast, answer.id),
-                None => cell_of_verdict(verdict, record.judge, answer.id),
+                None => cell_of_verdict(verdict, id, answer.id),
             });
-            MatrixRow { judge: judge(names, record.judge), cells: cells.collect() }
+            MatrixRow { judge: judge(names, id), cells: cells.collect() }
         })
         .collect()
+}
+
+/// Every judge by its id; of those that did not complete the verdict may have no record.
+fn panel(verdict: &Verdict) -> BTreeMap<SlotId, Option<&JudgeRecord>> {
+    let missing = verdict.missing_judges.iter().map(|seat| (seat.id, None));
+    missing.chain(verdict.judges.iter().map(|record| (record.judge, Some(record)))).collect()
 }
 
 fn cell(answer: SlotId, kind: CellKind) -> Cell {
@@ -162,13 +169,13 @@ fn cell_of_verdict(verdict: &Verdict, judge: SlotId, answer: SlotId) -> Cell {
 }
 
 fn judges(verdict: &Verdict, votes: Option<&Votes>, names: &Names) -> Vec<JudgeRow> {
-    let row = |record: &JudgeRecord| {
-        let cast = votes.and_then(|votes| votes.judges.iter().find(|judge| judge.id == record.judge));
-        let missing = verdict.missing_judges.iter().find(|seat| seat.id == record.judge);
+    let row = |(id, record): (SlotId, Option<&JudgeRecord>)| {
+        let cast = votes.and_then(|votes| votes.judges.iter().find(|judge| judge.id == id));
+        let missing = verdict.missing_judges.iter().find(|seat| seat.id == id);
         let orders = cast.into_iter().filter(|cast| cast.nonce.is_some()).flat_map(|cast| {
             [Some(&cast.order), cast.second_pass.as_ref().map(|second| &second.order)].into_iter().flatten()
         });
-        let lean = record.lean.map_or_else(
+        let lean = record.and_then(|record| record.lean).map_or_else(
             || "-".to_owned(),
             |lean| {
                 let p = lean.p.map(|p| format!(", p = {p:.2}")).unwrap_or_default();
@@ -176,16 +183,16 @@ fn judges(verdict: &Verdict, votes: Option<&Votes>, names: &Names) -> Vec<JudgeR
             },
         );
         JudgeRow {
-            seat: judge(names, record.judge),
+            seat: judge(names, id),
             state: missing.map_or("COMPLETED", |seat| seat.state.as_str()),
             orders: orders.map(|order| ids(order)).collect(),
-            approvals: record.approvals,
-            rejections: record.rejections,
-            flips: record.flips.map_or_else(|| "-".to_owned(), |flips| flips.to_string()),
+            approvals: record.map_or(0, |record| record.approvals),
+            rejections: record.map_or(0, |record| record.rejections),
+            flips: record.and_then(|record| record.flips).map_or_else(|| "-".to_owned(), |flips| flips.to_string()),
             lean,
         }
     };
-    verdict.judges.iter().map(row).collect()
+    panel(verdict).into_iter().map(row).collect()
 }
 
 fn ids(ids: &[SlotId]) -> String {

@@ -47,7 +47,7 @@
   // On paper nothing can be opened; what was closed is closed again afterwards. Raw texts would only repeat.
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = all("details:not([open]):not(.source)");
+    opened = all("details:not([open]):not(.source):not(.long)");
     opened.forEach((part) => { part.open = true; });
   });
   addEventListener("afterprint", () => {
