@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::ids::{FormatVersion, Sha256Hash};
 use crate::session::{Event, Layout, Record};
-use crate::verdict::Verdict;
+use crate::verdict::{TaskVerdict, Verdict};
 
 /// What there is of a verdict. Only of a published one may models be named.
 #[derive(Debug, Clone)]
@@ -16,8 +16,10 @@ pub(super) enum Published {
     Changed,
     /// One was, by a newer program.
     Newer(FormatVersion),
-    /// This one.
+    /// This one, on answers.
     Verdict(Box<Verdict>),
+    /// This one, on a task.
+    Task(Box<TaskVerdict>),
 }
 
 /// The verdict that `records`, the session's own, tell of.
@@ -32,15 +34,21 @@ pub(super) fn published(layout: &Layout, records: &[Record]) -> Published {
 /// The verdict in the session at `layout`, when its hash is `recorded`.
 pub(super) fn recorded_as(layout: &Layout, recorded: Sha256Hash) -> Published {
     #[derive(Deserialize)]
-    struct Versioned {
+    struct Head {
         version: FormatVersion,
+        /// Only of a vote on a task.
+        threshold: Option<serde::de::IgnoredAny>,
     }
     let Ok(bytes) = fs::read(layout.verdict_json()) else { return Published::Changed };
     if Sha256Hash::of(&bytes) != recorded {
         return Published::Changed;
     }
-    match serde_json::from_slice::<Versioned>(&bytes) {
-        Ok(Versioned { version }) if version > FormatVersion::CURRENT => Published::Newer(version),
-        _ => serde_json::from_slice(&bytes).map_or(Published::Changed, |verdict| Published::Verdict(Box::new(verdict))),
-    }
+    let read = match serde_json::from_slice::<Head>(&bytes) {
+        Ok(Head { version, .. }) if version > FormatVersion::CURRENT => return Published::Newer(version),
+        Ok(Head { threshold: Some(_), .. }) => {
+            serde_json::from_slice(&bytes).map(|task| Published::Task(Box::new(task)))
+        }
+        _ => serde_json::from_slice(&bytes).map(|verdict| Published::Verdict(Box::new(verdict))),
+    };
+    read.unwrap_or(Published::Changed)
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::format::{columns, cut};
-use super::sheet::{Decided, Quoted, Sheet, TimeRow};
+use super::sheet::{Decided, Issue, Quoted, Sheet, TimeRow, Voted};
 use crate::judging::push_visible;
 
 /// The narrowest and the widest text.
@@ -22,6 +22,9 @@ pub fn sheet_text(sheet: &Sheet, width: usize) -> String {
     verdict(sheet, &mut page);
     if let Some(decided) = &sheet.decided {
         votes(decided, &mut page);
+    }
+    if let Some(voted) = &sheet.voted {
+        members(voted, &mut page);
     }
     answers(sheet, &mut page);
     timeline(sheet, &mut page);
@@ -103,12 +106,37 @@ fn votes(decided: &Decided, page: &mut Page) {
         page.heading("Dissent");
         decided.dissent.iter().for_each(|line| page.paragraph("- ", line));
     }
-    if !decided.issues.is_empty() {
-        page.heading("Key issues");
-        for issue in &decided.issues {
-            let text = format!("{} (answers {}; judges {})", issue.text, issue.answers, issue.judges);
-            page.paragraph(&format!("{:>3} x ", issue.count), &text);
-        }
+    issues(&decided.issues, "judges", page);
+}
+
+/// How the members of a panel voted on a task.
+fn members(voted: &Voted, page: &mut Page) {
+    page.heading("Votes");
+    for member in &voted.members {
+        let name = member.seat.name.as_deref().unwrap_or_default();
+        let confidence = if member.confidence == "-" { String::new() } else { format!(" ({})", member.confidence) };
+        let who = format!("{} {} {name}", member.sign, member.seat.id);
+        page.paragraph("", &format!("{who}: {}{confidence}", member.words));
+        page.paragraph("     ", &member.reason);
+    }
+    page.out.push('\n');
+    for (name, value) in &voted.rules {
+        page.paragraph("", &format!("{name}: {value}"));
+    }
+    if let Some(dissent) = &voted.dissent {
+        page.paragraph("", &format!("Dissent: {dissent}"));
+    }
+    issues(&voted.issues, "members", page);
+}
+
+fn issues(issues: &[Issue], whose: &str, page: &mut Page) {
+    if issues.is_empty() {
+        return;
+    }
+    page.heading("Key issues");
+    for issue in issues {
+        let of = if issue.answers == "-" { String::new() } else { format!("answers {}; ", issue.answers) };
+        page.paragraph(&format!("{:>3} x ", issue.count), &format!("{} ({of}{whose} {})", issue.text, issue.judges));
     }
 }
 

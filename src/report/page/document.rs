@@ -15,10 +15,12 @@ const STYLE: &str = include_str!("templates/report.css");
 const SCRIPT: &str = include_str!("templates/report.js");
 
 /// Every template by its name; that of the file is the first.
-const TEMPLATES: [(&str, &str); 7] = [
+const TEMPLATES: [(&str, &str); 9] = [
     ("report.html", include_str!("templates/report.html")),
     ("verdict.html", include_str!("templates/verdict.html")),
     ("votes.html", include_str!("templates/votes.html")),
+    ("members.html", include_str!("templates/members.html")),
+    ("issues.html", include_str!("templates/issues.html")),
     ("answers.html", include_str!("templates/answers.html")),
     ("timeline.html", include_str!("templates/timeline.html")),
     ("failures.html", include_str!("templates/failures.html")),

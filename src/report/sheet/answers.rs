@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::model::{Answer, CellKind, Decided, Matrix, Said, Seat};
+use super::model::{Answer, CellKind, Decided, Matrix, Said, Seat, Voted};
 use super::reading::Reader;
 use crate::ids::SlotId;
 use crate::report::format::bytes;
@@ -14,14 +14,29 @@ use crate::verdict::Names;
 const LONGEST_ANSWER: u64 = 2 << 20;
 
 /// Every slot, those with a rank first.
-pub(super) fn of(status: &Status, decided: Option<&Decided>, names: &Names, reader: &mut Reader<'_>) -> Vec<Answer> {
+pub(super) fn of(
+    status: &Status,
+    decided: Option<&Decided>,
+    voted: Option<&Voted>,
+    names: &Names,
+    reader: &mut Reader<'_>,
+) -> Vec<Answer> {
     let place = |id: SlotId| {
         let rows = decided.map_or(&[][..], |decided| &decided.ranking);
         rows.iter().position(|row| row.seat.id == id).unwrap_or(usize::MAX)
     };
     let mut slots: Vec<(&SlotId, &SlotStatus)> = status.models.iter().collect();
     slots.sort_by_key(|(id, _)| (place(**id), **id));
-    slots.into_iter().map(|(id, entry)| answer(*id, entry, decided, names, reader)).collect()
+    let mut answers: Vec<Answer> =
+        slots.into_iter().map(|(id, entry)| answer(*id, entry, decided, names, reader)).collect();
+    // Who votes on a task is filtered by its own vote.
+    for member in voted.map_or(&[][..], |voted| &voted.members) {
+        for answer in answers.iter_mut().filter(|answer| answer.seat.id == member.seat.id) {
+            answer.votes = [member.kind].into();
+            answer.tally = member.words.to_owned();
+        }
+    }
+    answers
 }
 
 fn answer(id: SlotId, entry: &SlotStatus, decided: Option<&Decided>, names: &Names, reader: &mut Reader<'_>) -> Answer {

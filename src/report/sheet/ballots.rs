@@ -113,7 +113,7 @@ fn cell(answer: SlotId, kind: CellKind) -> Cell {
     Cell { answer, kind, sign: kind.sign(), words: kind.describe(), confidence: None, places: None, reason: None }
 }
 
-const fn kind_of(vote: VoteVerdict) -> CellKind {
+pub(super) const fn kind_of(vote: VoteVerdict) -> CellKind {
     match vote {
         VoteVerdict::Approve => CellKind::Approve,
         VoteVerdict::Reject => CellKind::Reject,
@@ -195,7 +195,7 @@ fn judges(verdict: &Verdict, votes: Option<&Votes>, names: &Names) -> Vec<JudgeR
     panel(verdict).into_iter().map(row).collect()
 }
 
-fn ids(ids: &[SlotId]) -> String {
+pub(super) fn ids(ids: &[SlotId]) -> String {
     ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 

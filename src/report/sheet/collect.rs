@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::model::{Integrity, Sheet, Side};
 use super::reading::Reader;
-use super::{answers, ballots, failures, headline, timeline};
+use super::{answers, ballots, failures, headline, task_votes, timeline};
 use crate::error::Result;
 use crate::ids::Sha256Hash;
 use crate::judging::Votes;
@@ -43,9 +43,10 @@ impl Sheet {
         let layout = &view.layout;
         let records = History::read(&layout.events()).map(|history| history.records).unwrap_or_default();
         let published = published(layout, &records);
-        let verdict = match &published {
-            Published::Verdict(verdict) => Some(&**verdict),
-            Published::None | Published::Changed | Published::Newer(_) => None,
+        let (verdict, task_verdict) = match &published {
+            Published::Verdict(verdict) => (Some(&**verdict), None),
+            Published::Task(verdict) => (None, Some(&**verdict)),
+            Published::None | Published::Changed | Published::Newer(_) => (None, None),
         };
         let round = verdict.map(|verdict| Round(verdict.round)).or_else(|| layout.rounds().pop());
         let mut parts = vec![Part {
@@ -56,8 +57,9 @@ impl Sheet {
             records,
             manifest: None,
         }];
+        parts.extend(part(view, Side::Slot, Some("asked again"), format!("{}/", Turn::Repair.folder())));
         parts.extend(round.into_iter().flat_map(|round| judges(view, round)));
-        if verdict.is_some() {
+        if verdict.is_some() || task_verdict.is_some() {
             for part in &mut parts {
                 let folder = Layout::new(layout.root().join(&part.prefix));
                 part.manifest = Some(Manifest::read(&folder.manifest())?);
@@ -66,17 +68,21 @@ impl Sheet {
         let names = names(&parts);
         let votes = verdict.and_then(|verdict| votes(layout, Round(verdict.round)));
         let decided = verdict.map(|verdict| ballots::decided(verdict, votes.as_ref(), &names));
-        let headline = match (&published, verdict) {
-            (_, Some(verdict)) => headline::of_verdict(verdict, &names, layout.rounds().last() > round.as_ref()),
-            (Published::Changed, _) => headline::of_changed(),
-            (Published::Newer(version), _) => headline::of_newer(*version),
-            (Published::None | Published::Verdict(_), None) => headline::of_open(view),
+        let voted = task_verdict.map(|verdict| task_votes::voted(verdict, &names));
+        let headline = match &published {
+            Published::Verdict(verdict) => {
+                headline::of_verdict(verdict, &names, layout.rounds().last() > round.as_ref())
+            }
+            Published::Task(verdict) => headline::of_task(verdict),
+            Published::Changed => headline::of_changed(),
+            Published::Newer(version) => headline::of_newer(*version),
+            Published::None => headline::of_open(view),
         };
         let mut reader = Reader::new(layout.root(), &integrity, ALL_TEXTS);
         let task = ["task.md", "input.md"].into_iter().find(|file| layout.root().join(file).is_file());
         let task = task.and_then(|file| reader.head(file, LONGEST_TASK).ok());
         let failures = failures::of(&parts, &mut reader);
-        let answers = answers::of(&view.status, decided.as_ref(), &names, &mut reader);
+        let answers = answers::of(&view.status, decided.as_ref(), voted.as_ref(), &names, &mut reader);
         let until = view.status.completed_at.unwrap_or(now);
         Ok(Self {
             session: view.meta.session_id.clone(),
@@ -91,9 +97,10 @@ impl Sheet {
             task,
             headline,
             answers,
-            timeline: timeline::of(&parts, view.meta.started_at, now, decided.is_some()),
+            timeline: timeline::of(&parts, view.meta.started_at, now, decided.is_some() || voted.is_some()),
             failures,
             decided,
+            voted,
             integrity,
         })
     }
@@ -114,16 +121,20 @@ fn judges(view: &View, round: Round) -> Vec<Part> {
         (Some("second pass"), format!("{second}/")),
         (Some("second pass, asked again"), format!("{second}/{repair}/")),
     ];
-    let part = |(turn, inside): (Option<&'static str>, String)| {
-        let prefix = format!("{}/{inside}", round.folder());
-        let folder = Layout::new(view.layout.root().join(&prefix));
-        let records = History::read(&folder.events()).map(|history| history.records).unwrap_or_default();
-        let folded = (!records.is_empty()).then(|| Status::fold(view.meta.session_id.clone(), &records).ok()).flatten();
-        let status = folded.or_else(|| Status::read(&folder.status()).ok())?;
-        let status = if view.owner.is_none() { status.without_owner() } else { status };
-        Some(Part { side: Side::Judge, turn, prefix, status, records, manifest: None })
+    let place = |(turn, inside): (Option<&'static str>, String)| {
+        part(view, Side::Judge, turn, format!("{}/{inside}", round.folder()))
     };
-    places.into_iter().filter_map(part).collect()
+    places.into_iter().filter_map(place).collect()
+}
+
+/// The panel in the folder `prefix`, where there is one.
+fn part(view: &View, side: Side, turn: Option<&'static str>, prefix: String) -> Option<Part> {
+    let folder = Layout::new(view.layout.root().join(&prefix));
+    let records = History::read(&folder.events()).map(|history| history.records).unwrap_or_default();
+    let folded = (!records.is_empty()).then(|| Status::fold(view.meta.session_id.clone(), &records).ok()).flatten();
+    let status = folded.or_else(|| Status::read(&folder.status()).ok())?;
+    let status = if view.owner.is_none() { status.without_owner() } else { status };
+    Some(Part { side, turn, prefix, status, records, manifest: None })
 }
 
 /// Nobody's, until the manifests were read.

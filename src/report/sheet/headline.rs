@@ -4,7 +4,7 @@ use super::model::{Headline, Standing};
 use crate::ids::FormatVersion;
 use crate::session::slot::SlotState;
 use crate::session::{SessionState, View};
-use crate::verdict::{Names, Verdict, banner, summary};
+use crate::verdict::{Names, TaskDecision, TaskVerdict, Verdict, banner, summary, task_summary};
 
 /// Of a session with a verdict.
 ///
@@ -25,6 +25,18 @@ pub(super) fn of_verdict(verdict: &Verdict, names: &Names, judged_again: bool) -
             true => format!("{} A later round has no verdict yet.", verdict.conclusion.sentence),
             false => verdict.conclusion.sentence.clone(),
         },
+    }
+}
+
+/// Of a vote on a task.
+pub(super) fn of_task(verdict: &TaskVerdict) -> Headline {
+    let missing = verdict.votes.missing;
+    Headline {
+        standing: if verdict.decision == TaskDecision::Approved { Standing::Won } else { Standing::Undecided },
+        line: task_summary(verdict),
+        banner: (missing > 0)
+            .then(|| format!("Partial panel: {missing} of {} members without a vote", verdict.votes.panel)),
+        sentence: "It is the vote of this panel on this text: nothing follows for other texts.".to_owned(),
     }
 }
 

@@ -12,9 +12,10 @@ mod failures;
 mod headline;
 mod model;
 mod reading;
+mod task_votes;
 mod timeline;
 
 pub use model::{
-    Answer, Cell, CellKind, Decided, Failure, Headline, Integrity, Issue, JudgeRow, Matrix, MatrixRow, Quoted, RankRow,
-    Said, Seat, Sheet, Side, Span, Standing, TimeRow, Timeline,
+    Answer, Cell, CellKind, Decided, Failure, Headline, Integrity, Issue, JudgeRow, Matrix, MatrixRow, MemberRow,
+    Quoted, RankRow, Said, Seat, Sheet, Side, Span, Standing, TimeRow, Timeline, Voted,
 };

@@ -31,8 +31,10 @@ pub struct Sheet {
     pub task: Option<Quoted>,
     /// The first thing to read.
     pub headline: Headline,
-    /// What was decided; only with a published verdict.
+    /// What was decided on the answers; only with a published verdict.
     pub decided: Option<Decided>,
+    /// What a panel decided on a task; only with a published verdict.
+    pub voted: Option<Voted>,
     /// Every slot: by rank, then by number.
     pub answers: Vec<Answer>,
     /// When each slot and judge was at work, and what it used.
@@ -47,7 +49,7 @@ impl Sheet {
     /// Whether models may be named: the vote is over.
     #[must_use]
     pub const fn is_named(&self) -> bool {
-        self.decided.is_some()
+        self.decided.is_some() || self.voted.is_some()
     }
 }
 
@@ -77,9 +79,9 @@ pub struct Seat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Standing {
-    /// Somebody won.
+    /// Somebody won, or the task is approved.
     Won,
-    /// It was judged, and nobody won.
+    /// It was judged, and nobody won; or the task is not approved.
     Undecided,
     /// There is no verdict.
     Open,
@@ -125,6 +127,40 @@ pub struct Decided {
     pub notes: Vec<String>,
     /// The rules, each with its value.
     pub rules: Vec<(&'static str, String)>,
+}
+
+/// A published verdict on a task.
+#[derive(Debug, Clone, Serialize)]
+pub struct Voted {
+    /// The members, by number.
+    pub members: Vec<MemberRow>,
+    /// The bar and the counts, each with its value.
+    pub rules: Vec<(&'static str, String)>,
+    /// Members against the most, in words.
+    pub dissent: Option<String>,
+    /// Faults that members named, the most frequent first.
+    pub issues: Vec<Issue>,
+    /// What a reader should know about replies.
+    pub notes: Vec<String>,
+}
+
+/// One member of a panel that voted on a task.
+#[derive(Debug, Clone, Serialize)]
+pub struct MemberRow {
+    /// Which.
+    pub seat: Seat,
+    /// How it ended.
+    pub state: &'static str,
+    /// What it says.
+    pub kind: CellKind,
+    /// Its sign.
+    pub sign: &'static str,
+    /// The sign in words.
+    pub words: &'static str,
+    /// `8`, or `-`.
+    pub confidence: String,
+    /// Its reason, or why there is no vote.
+    pub reason: String,
 }
 
 /// One answer in the ranking.
