@@ -4,6 +4,7 @@
 
 mod report;
 mod resume;
+mod stats;
 mod vote;
 
 use std::num::NonZeroUsize;
@@ -17,6 +18,7 @@ use crate::report::Format;
 
 pub use report::ReportArgs;
 pub use resume::ResumeArgs;
+pub use stats::{Moment, StatsArgs};
 pub use vote::{VoteArgs, VotingArgs};
 
 const EXAMPLES: &str = "\
@@ -98,6 +100,8 @@ pub enum Command {
     Verify(VerifyArgs),
     /// Make a report of a session: one HTML file that needs nothing else, or text
     Report(ReportArgs),
+    /// Count over sessions how each model did
+    Stats(StatsArgs),
     /// Stop a running session, or one slot of it
     Cancel(CancelArgs),
     /// Check whether everything is ready to ask the panel

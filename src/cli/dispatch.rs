@@ -8,7 +8,7 @@ use super::args::{Cli, Command};
 use super::context::Context;
 use super::{
     completions, config, deep, demo, doctor, init, judge, looks, models, report, resume, run, schema, sessions, show,
-    verify, vote, warnings, watch,
+    stats, verify, vote, warnings, watch,
 };
 use crate::error::{Error, ExitCode};
 use crate::report::Aside;
@@ -80,6 +80,7 @@ fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Error> {
         Command::Show(args) => show::show(&args, context),
         Command::Verify(args) => verify::verify(&args, context),
         Command::Report(args) => report::report(&args, context),
+        Command::Stats(args) => stats::stats(&args, context),
     }
 }
 

@@ -23,6 +23,7 @@ mod run;
 mod schema;
 mod sessions;
 mod show;
+mod stats;
 mod verify;
 mod vote;
 mod warnings;

@@ -10,11 +10,13 @@ mod json;
 mod lines;
 mod live;
 pub mod page;
+mod paper;
 mod picture;
 mod published;
 mod schema;
 pub mod sheet;
 mod sheet_text;
+pub mod stats;
 mod tables;
 mod views;
 

@@ -5,6 +5,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
 use super::json::StreamLine;
+use super::stats::Stats;
 use super::views::{ListEntry, SessionReport, StatusReport};
 use crate::judging::Votes;
 use crate::session::{Manifest, Meta, Record, Status};
@@ -33,11 +34,13 @@ pub enum Format {
     ListOutput,
     /// `team show --json`.
     ShowOutput,
+    /// `team stats --json`.
+    StatsOutput,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Events,
         Self::Stream,
         Self::Status,
@@ -48,6 +51,7 @@ impl Format {
         Self::StatusOutput,
         Self::ListOutput,
         Self::ShowOutput,
+        Self::StatsOutput,
     ];
 
     /// The name on the command line.
@@ -64,6 +68,7 @@ impl Format {
             Self::StatusOutput => "status-output",
             Self::ListOutput => "list-output",
             Self::ShowOutput => "show-output",
+            Self::StatsOutput => "stats-output",
         }
     }
 
@@ -81,6 +86,7 @@ impl Format {
             Self::StatusOutput => "what `status --json` prints",
             Self::ListOutput => "what `list --json` prints",
             Self::ShowOutput => "what `show --json` prints",
+            Self::StatsOutput => "what `stats --json` prints",
         }
     }
 
@@ -98,6 +104,7 @@ impl Format {
             Self::StatusOutput => of::<StatusReport>(),
             Self::ListOutput => of::<Vec<ListEntry>>(),
             Self::ShowOutput => of::<SessionReport>(),
+            Self::StatsOutput => of::<Stats>(),
         };
         let mut schema = schema.to_value();
         close(&mut schema, Object::Whole);

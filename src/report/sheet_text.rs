@@ -1,13 +1,8 @@
 //! A sheet as text: what `team report --text` prints, from 40 to 200 columns wide.
 
-use std::fmt::Write;
-
 use super::format::{columns, cut};
+use super::paper::{Paper, visible};
 use super::sheet::{Decided, Issue, Quoted, Sheet, TimeRow, Voted};
-use crate::judging::push_visible;
-
-/// The narrowest and the widest text.
-const WIDTHS: (usize, usize) = (40, 200);
 
 /// How many lines of an answer or a log are shown; `team show` prints the whole.
 const MOST_LINES: usize = 12;
@@ -18,7 +13,7 @@ const WIDEST_CELL: usize = 5;
 /// The report as text for a terminal of this many columns: no colour, no control characters, no line wider than that.
 #[must_use]
 pub fn sheet_text(sheet: &Sheet, width: usize) -> String {
-    let mut page = Page { out: String::new(), width: width.clamp(WIDTHS.0, WIDTHS.1) };
+    let mut page = Paper::new(width);
     verdict(sheet, &mut page);
     if let Some(decided) = &sheet.decided {
         votes(decided, &mut page);
@@ -31,12 +26,12 @@ pub fn sheet_text(sheet: &Sheet, width: usize) -> String {
     failures(sheet, &mut page);
     integrity(sheet, &mut page);
     task(sheet, &mut page);
-    page.out
+    page.finish()
 }
 
-fn verdict(sheet: &Sheet, page: &mut Page) {
+fn verdict(sheet: &Sheet, page: &mut Paper) {
     page.paragraph("", &sheet.headline.line);
-    page.out.push('\n');
+    page.blank();
     if let Some(banner) = &sheet.headline.banner {
         page.paragraph("! ", &format!("{banner}."));
     }
@@ -44,7 +39,7 @@ fn verdict(sheet: &Sheet, page: &mut Page) {
         page.paragraph("! ", "The folder is not as it was recorded; see Integrity below.");
     }
     page.paragraph("", &sheet.headline.sentence);
-    page.out.push('\n');
+    page.blank();
     page.paragraph("session  ", &sheet.session);
     page.paragraph("about    ", &sheet.target);
     let owner = sheet.owner.as_deref().map(|owner| format!(", owned by {owner}")).unwrap_or_default();
@@ -76,7 +71,7 @@ fn verdict(sheet: &Sheet, page: &mut Page) {
     page.table(&rows, &[0, 1, 2, 7, 3, 4, 5, 6]);
 }
 
-fn votes(decided: &Decided, page: &mut Page) {
+fn votes(decided: &Decided, page: &mut Paper) {
     if !decided.by_pairs {
         page.heading("Votes (judge by answer)");
         matrix(decided, page);
@@ -96,7 +91,7 @@ fn votes(decided: &Decided, page: &mut Page) {
         ]
     }));
     page.table(&rows, &[0, 1, 7, 2, 3, 4, 5, 6]);
-    page.out.push('\n');
+    page.blank();
     page.paragraph("agreement  ", &decided.agreement);
     page.paragraph("length     ", &decided.length);
     for (name, value) in &decided.rules {
@@ -110,7 +105,7 @@ fn votes(decided: &Decided, page: &mut Page) {
 }
 
 /// How the members of a panel voted on a task.
-fn members(voted: &Voted, page: &mut Page) {
+fn members(voted: &Voted, page: &mut Paper) {
     page.heading("Votes");
     for member in &voted.members {
         let name = member.seat.name.as_deref().unwrap_or_default();
@@ -119,7 +114,7 @@ fn members(voted: &Voted, page: &mut Page) {
         page.paragraph("", &format!("{who}: {}{confidence}", member.words));
         page.paragraph("     ", &member.reason);
     }
-    page.out.push('\n');
+    page.blank();
     for (name, value) in &voted.rules {
         page.paragraph("", &format!("{name}: {value}"));
     }
@@ -129,7 +124,7 @@ fn members(voted: &Voted, page: &mut Page) {
     issues(&voted.issues, "members", page);
 }
 
-fn issues(issues: &[Issue], whose: &str, page: &mut Page) {
+fn issues(issues: &[Issue], whose: &str, page: &mut Paper) {
     if issues.is_empty() {
         return;
     }
@@ -141,7 +136,7 @@ fn issues(issues: &[Issue], whose: &str, page: &mut Page) {
 }
 
 /// A column for each answer where there is room, else a line for each judge.
-fn matrix(decided: &Decided, page: &mut Page) {
+fn matrix(decided: &Decided, page: &mut Paper) {
     let matrix = &decided.matrix;
     let cell = |cell: &super::sheet::Cell| {
         let confidence = cell.confidence.map(|value| value.to_string()).unwrap_or_default();
@@ -149,7 +144,7 @@ fn matrix(decided: &Decided, page: &mut Page) {
     };
     let name = |seat: &super::sheet::Seat| format!("{} {}", seat.id, seat.name.as_deref().unwrap_or_default());
     let names = matrix.rows.iter().map(|row| columns(&visible(&name(&row.judge)))).max().unwrap_or(0).min(24);
-    if names + matrix.answers.len() * WIDEST_CELL <= page.width {
+    if names + matrix.answers.len() * WIDEST_CELL <= page.width() {
         let mut line = format!("{:names$}", "");
         matrix.answers.iter().for_each(|seat| line.push_str(&format!("{:>WIDEST_CELL$}", seat.id.to_string())));
         page.line(&line);
@@ -170,7 +165,7 @@ fn matrix(decided: &Decided, page: &mut Page) {
     page.paragraph("", &format!("{}; the number is the confidence", legend.join(", ")));
 }
 
-fn answers(sheet: &Sheet, page: &mut Page) {
+fn answers(sheet: &Sheet, page: &mut Paper) {
     page.heading("Answers");
     for answer in &sheet.answers {
         let name = answer.seat.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
@@ -188,13 +183,12 @@ fn answers(sheet: &Sheet, page: &mut Page) {
         if let Some(text) = &answer.text {
             excerpt(text, page, &format!("team show {} {}", sheet.session, answer.seat.id));
         }
-        page.out.push('\n');
+        page.blank();
     }
-    page.out.pop();
 }
 
 /// The first lines of a text, and where the rest is.
-fn excerpt(text: &Quoted, page: &mut Page, whole: &str) {
+fn excerpt(text: &Quoted, page: &mut Paper, whole: &str) {
     let mut shown = 0;
     let mut lines = text.text.lines();
     for line in lines.by_ref() {
@@ -208,7 +202,7 @@ fn excerpt(text: &Quoted, page: &mut Page, whole: &str) {
     }
 }
 
-fn timeline(sheet: &Sheet, page: &mut Page) {
+fn timeline(sheet: &Sheet, page: &mut Paper) {
     page.heading("Time line");
     let who = |row: &TimeRow| {
         let turn = row.turn.map(|turn| format!(", {turn}")).unwrap_or_default();
@@ -221,8 +215,8 @@ fn timeline(sheet: &Sheet, page: &mut Page) {
         }
     }
     let [names, states, times] = widths;
-    let names = names.min(page.width / 3);
-    let room = page.width.saturating_sub(names + states + times + 8).min(80);
+    let names = names.min(page.width() / 3);
+    let room = page.width().saturating_sub(names + states + times + 8).min(80);
     for row in &sheet.timeline.rows {
         let mut bar = vec!['.'; room];
         for span in &row.spans {
@@ -250,7 +244,7 @@ fn timeline(sheet: &Sheet, page: &mut Page) {
     }
 }
 
-fn failures(sheet: &Sheet, page: &mut Page) {
+fn failures(sheet: &Sheet, page: &mut Paper) {
     if sheet.failures.is_empty() {
         return;
     }
@@ -273,7 +267,7 @@ fn failures(sheet: &Sheet, page: &mut Page) {
     }
 }
 
-fn integrity(sheet: &Sheet, page: &mut Page) {
+fn integrity(sheet: &Sheet, page: &mut Paper) {
     page.heading("Integrity");
     let integrity = &sheet.integrity;
     match integrity.verified {
@@ -288,138 +282,8 @@ fn integrity(sheet: &Sheet, page: &mut Page) {
     integrity.notes.iter().for_each(|note| page.paragraph("note     ", note));
 }
 
-fn task(sheet: &Sheet, page: &mut Page) {
+fn task(sheet: &Sheet, page: &mut Paper) {
     let Some(task) = &sheet.task else { return };
     page.heading("Task");
     excerpt(task, page, &task.file);
-}
-
-/// What was printed so far.
-struct Page {
-    out: String,
-    width: usize,
-}
-
-impl Page {
-    /// One line, cut where there is no room.
-    fn line(&mut self, text: &str) {
-        // Writing to a string cannot fail.
-        writeln!(self.out, "{}", cut(&visible(text), self.width).trim_end()).ok();
-    }
-
-    fn heading(&mut self, text: &str) {
-        self.out.push('\n');
-        self.line(text);
-        self.line(&"-".repeat(columns(text)));
-    }
-
-    /// Words in lines, each below `start`.
-    fn paragraph(&mut self, start: &str, text: &str) {
-        let indent = columns(start);
-        let mut begin = start.to_owned();
-        for line in wrapped(&visible(&text.replace(['\n', '\t'], " ")), self.width.saturating_sub(indent)) {
-            writeln!(self.out, "{}", format!("{begin}{line}").trim_end()).ok();
-            begin = " ".repeat(indent);
-        }
-    }
-
-    /// A line of somebody's text behind a bar, in at most `most` lines; how many it took.
-    fn quoted(&mut self, line: &str, most: usize) -> usize {
-        let lines = wrapped(&visible(&line.replace('\t', "    ")), self.width.saturating_sub(4));
-        let shown = lines.len().min(most);
-        for line in &lines[..shown] {
-            writeln!(self.out, "{}", format!("  | {line}").trim_end()).ok();
-        }
-        shown
-    }
-
-    /// Rows under their head; on a narrow page only the columns that fit, by the order in `first`.
-    fn table<const N: usize>(&mut self, rows: &[[String; N]], first: &[usize; N]) {
-        let rows: Vec<[String; N]> = rows.iter().map(|row| row.each_ref().map(|cell| visible(cell))).collect();
-        let mut widths = [0; N];
-        for row in &rows {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(columns(cell)).min(self.width / 2);
-            }
-        }
-        let mut room = self.width + 2;
-        let mut taken = Vec::new();
-        for column in first {
-            if let Some(rest) = room.checked_sub(widths[*column] + 2) {
-                room = rest;
-                taken.push(*column);
-            }
-        }
-        taken.sort_unstable();
-        for row in &rows {
-            let cells = taken.iter().map(|column| {
-                let cell = cut(&row[*column], widths[*column]);
-                let pad = widths[*column] - columns(&cell);
-                format!("{cell}{:pad$}", "")
-            });
-            let line = cells.collect::<Vec<_>>().join("  ");
-            writeln!(self.out, "{}", line.trim_end()).ok();
-        }
-    }
-}
-
-/// `text` with what acts or hides made visible.
-fn visible(text: &str) -> String {
-    let mut out = String::new();
-    text.chars().for_each(|c| push_visible(&mut out, c));
-    out
-}
-
-/// The words of `text` in lines of at most `width` columns; longer words are broken.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let width = width.max(1);
-    let mut lines = vec![String::new()];
-    let mut used = 0;
-    for (at, word) in text.split(' ').enumerate() {
-        let needed = columns(word);
-        let last = lines.len() - 1;
-        if at > 0 && used + 1 + needed <= width {
-            lines[last].push(' ');
-            used += 1;
-        } else if at > 0 {
-            lines.push(String::new());
-            used = 0;
-        }
-        for c in word.chars() {
-            let wide = columns(c.encode_utf8(&mut [0; 4]));
-            if used + wide > width && used > 0 {
-                lines.push(String::new());
-                used = 0;
-            }
-            let last = lines.len() - 1;
-            lines[last].push(c);
-            used += wide;
-        }
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_wrapped_and_long_ones_broken() {
-        assert_eq!(wrapped("a bb ccc", 4), ["a bb", "ccc"]);
-        assert_eq!(wrapped("abcdefgh ij", 3), ["abc", "def", "gh", "ij"]);
-        assert_eq!(wrapped("", 3), [""]);
-        assert_eq!(wrapped("日本語", 4), ["日本", "語"]);
-    }
-
-    #[test]
-    fn a_table_keeps_the_columns_that_fit() {
-        let rows = [["a", "long words", "c"].map(str::to_owned)];
-        let table = |width| {
-            let mut page = Page { out: String::new(), width };
-            page.table(&rows, &[0, 2, 1]);
-            page.out
-        };
-        assert_eq!(table(40), "a  long words  c\n");
-        assert_eq!(table(10), "a  c\n");
-    }
 }
