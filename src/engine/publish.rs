@@ -16,7 +16,10 @@ use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::Votes;
 use crate::runner::Observer;
 use crate::session::slot::SlotState;
-use crate::session::{Event, Manifest, Phase, Record, Round, Session, SessionError, SessionState, Status, Turn, Why};
+use crate::session::{
+    Event, Manifest, Phase, Record, Round, Session, SessionError, SessionState, Status, Turn, Why, isolation,
+    isolations_used,
+};
 use crate::verdict::{self, Context, FailedSeat, Names, Seat};
 
 /// A verdict on disk.
@@ -122,7 +125,6 @@ pub(super) fn publish(
         second_pass: second_pass.as_ref(),
         source: BallotSource::of(&votes),
         head: folder.head(),
-        isolation: services.isolation(),
     };
     let names = told.names();
     let context = told.context(notes);
@@ -173,16 +175,13 @@ pub(super) fn publish(
     Ok(Published { decision: decision_of(&result, &names), text })
 }
 
-/// What kept slots or judges apart that were asked before the session was resumed elsewhere.
-fn other_isolation(records: &[&[Record]], now: &str) -> Option<String> {
-    let mut begun = records.iter().filter_map(|records| match &records.first()?.event {
-        Event::Created { isolation, .. } => Some(isolation.as_str()),
-        _ => None,
-    });
+/// What else kept slots or judges apart than what `told` says, where the session was resumed elsewhere.
+fn other_isolation(records: &[&[Record]], told: &str) -> Option<String> {
+    let mut all = records.iter().flat_map(|records| isolations_used(records));
     let resumed = records
         .iter()
         .any(|records| records.iter().any(|record| matches!(record.event, Event::Reopened { why: Why::Resume, .. })));
-    let other = begun.find(|begun| *begun != now).filter(|_| resumed)?;
+    let other = all.find(|isolation| *isolation != told).filter(|_| resumed)?;
     Some(format!("before the session was resumed slots were kept apart by other means: {other}"))
 }
 
@@ -224,7 +223,6 @@ pub(super) struct Told<'a> {
     pub(super) second_pass: Option<&'a Status>,
     pub(super) source: BallotSource,
     pub(super) head: Option<Sha256Hash>,
-    pub(super) isolation: String,
 }
 
 impl Told<'_> {
@@ -237,14 +235,16 @@ impl Told<'_> {
         let asked = (self.source == BallotSource::Asked).then_some((self.judges, self.judged));
         let mut notes = panel_notes(self.slots, self.panel, asked);
         notes.extend(of_round);
-        notes.extend(record_notes(self.slot_records, self.judge_records, &self.isolation));
+        // By the record, not by what is in force here: the verdict is the same whoever publishes it.
+        let used = isolations_used(self.judge_records).last();
+        let isolation = used.or_else(|| isolation(self.judge_records)).unwrap_or_default().to_owned();
+        notes.extend(record_notes(self.slot_records, self.judge_records, &isolation));
         let mut failed = failed_seats(self.slots, Seat::Slot, "");
         failed.extend(failed_seats(self.judged, Seat::Judge, &format!("{}/", self.round.folder())));
         if let Some(second) = self.second_pass {
             let folder = format!("{}/{}/", self.round.folder(), Turn::SecondPass.folder());
             failed.extend(failed_seats(second, Seat::Judge, &folder));
         }
-        let isolation = self.isolation.clone();
         Context { session: self.session.to_owned(), head: self.head, failed, isolation, notes }
     }
 }

@@ -18,7 +18,8 @@ use crate::ids::{Sha256Hash, SlotId};
 use crate::runner::Limits;
 use crate::session::slot::SlotState;
 use crate::session::{
-    Ended, Event, Layout, Manifest, Phase, Record, Round, Session, SessionError, SessionState, TakeUp, Why,
+    Drift, Ended, Event, Layout, Manifest, Phase, Record, Round, Session, SessionError, SessionState, TakeUp, Why,
+    accepted,
 };
 
 /// How a session is resumed.
@@ -66,7 +67,7 @@ impl Pace {
 pub struct Resumption {
     work: Work,
     failed: bool,
-    drift: Vec<String>,
+    drift: Drift,
     slots: Vec<SlotId>,
     judging: Judging,
     /// Everybody that may be asked, or was.
@@ -97,7 +98,9 @@ impl Resumption {
         let panel = session.panel();
         panel.check_answers()?;
         let plan = RunPlan::read(panel.records())?;
-        let mut drift = drifted(panel.records(), session.layout())?;
+        let known = accepted(panel.records());
+        let mut drift = Drifted { session: session.layout(), known: &known, found: Drift::default() };
+        drift.look(panel.records(), session.layout())?;
         let slots = panel.left(options.failed);
         let manifest = panel.manifest();
 
@@ -120,7 +123,7 @@ impl Resumption {
             (Some((stand, folder)), Some(round)) => {
                 if !stand.published {
                     terms = Terms { limits: round.terms().limits, ..terms };
-                    drift.extend(drifted(folder.records(), folder.layout())?);
+                    drift.look(folder.records(), folder.layout())?;
                 }
                 let named = || members_of(folder.manifest());
                 Some(round.judging.request(named)?)
@@ -137,17 +140,18 @@ impl Resumption {
         let abandoned = abandoned.map(|(stand, _)| stand.round);
         if let Some(judge) = &judge {
             let recorded = newest.as_ref().map_or(panel.records(), |(_, folder)| folder.records());
-            drift.extend(drifted_prompts(recorded, prompt_hashes(&judge.prompts)));
+            drift.found.differences.extend(drifted_prompts(recorded, prompt_hashes(&judge.prompts)));
         }
         let vote = plan.voting.clone().map(VoteWork::resumed).transpose()?;
         if let Some(vote) = &vote {
-            drift.extend(drifted_prompts(panel.records(), vote.prompt_hashes()));
+            drift.found.differences.extend(drifted_prompts(panel.records(), vote.prompt_hashes()));
         }
-        drift.sort();
-        drift.dedup();
-        if !drift.is_empty() && !options.accept_drift {
+        let mut drift = drift.found;
+        drift.differences.sort();
+        drift.differences.dedup();
+        if !drift.differences.is_empty() && !options.accept_drift {
             let error = Error::usage(format!("`{}` is not as it was when it began", session.id()));
-            let error = drift.iter().fold(error, |error, difference| error.hint(difference));
+            let error = drift.differences.iter().fold(error, |error, difference| error.hint(difference));
             return Err(error.hint("put it back, or go on all the same with `--accept-drift`; the verdict will say so"));
         }
 
@@ -219,7 +223,7 @@ impl Resumption {
     /// What is not as it was, and was accepted.
     #[must_use]
     pub fn drift(&self) -> &[String] {
-        &self.drift
+        &self.drift.differences
     }
 
     /// The slots that are asked.
@@ -266,7 +270,13 @@ pub async fn resume<R: CryptoRng>(
     control.serve(session.layout());
     observer.enter(".");
     let known = session.panel().records().len();
-    let how = TakeUp { failed: resumption.failed, drift: &resumption.drift, ended: Ended::GoesOn };
+    let isolation = services.isolation();
+    let how = TakeUp {
+        failed: resumption.failed,
+        drift: &resumption.drift,
+        isolation: Some(&isolation),
+        ended: Ended::GoesOn,
+    };
     session.take_up(how, Timestamp::now())?;
     show_since(session.panel(), known, observer);
     if let Some(round) = resumption.abandoned {
@@ -314,31 +324,42 @@ fn members_of(manifest: &Manifest) -> Vec<ResolvedModel> {
     members.map(|member| member.resolved.clone()).collect()
 }
 
-/// What of a folder is not as it was recorded at its beginning, in words.
-fn drifted(records: &[Record], layout: &Layout) -> Result<Vec<String>> {
-    let Some(Event::Created { tool, input, manifest, .. }) = records.first().map(|record| &record.event) else {
-        return Ok(Vec::new());
-    };
-    let mut drift = Vec::new();
-    let ours = env!("CARGO_PKG_VERSION");
-    if tool != ours {
-        drift.push(format!("it was begun by `team` {tool}, and this is {ours}"));
-    }
-    let mut compare = |path: std::path::PathBuf, recorded: Sha256Hash| {
-        let bytes = fs_err::read(&path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => SessionError::Missing(path.clone()),
-            _ => SessionError::Io(error),
-        })?;
-        if Sha256Hash::of(&bytes) != recorded {
-            drift.push(format!("`{}` was changed", path.display()));
+/// Looks for what is not as it was recorded at the beginning.
+struct Drifted<'a> {
+    session: &'a Layout,
+    /// What was accepted before.
+    known: &'a BTreeMap<String, (Sha256Hash, usize)>,
+    found: Drift,
+}
+
+impl Drifted<'_> {
+    /// Looks at one folder of the session.
+    fn look(&mut self, records: &[Record], layout: &Layout) -> Result<()> {
+        let Some(Event::Created { tool, input, task, manifest, .. }) = records.first().map(|record| &record.event)
+        else {
+            return Ok(());
+        };
+        let ours = env!("CARGO_PKG_VERSION");
+        if tool != ours {
+            self.found.differences.push(format!("it was begun by `team` {tool}, and this is {ours}"));
         }
-        Ok::<_, Error>(())
-    };
-    if let Some(input) = input {
-        compare(layout.input(), *input)?;
+        let files = [(layout.input(), *input), (layout.task(), *task), (layout.manifest(), Some(*manifest))];
+        for (path, recorded) in files {
+            let Some(recorded) = recorded else { continue };
+            let bytes = fs_err::read(&path).map_err(|error| match error.kind() {
+                std::io::ErrorKind::NotFound => SessionError::Missing(path.clone()),
+                _ => SessionError::Io(error),
+            })?;
+            let file = path.strip_prefix(self.session.root()).unwrap_or(&path).display().to_string();
+            let expected = self.known.get(&file).map_or(recorded, |(hash, _)| *hash);
+            let found = Sha256Hash::of(&bytes);
+            if found != expected {
+                self.found.differences.push(format!("`{}` was changed", path.display()));
+                self.found.files.insert(file, found);
+            }
+        }
+        Ok(())
     }
-    compare(layout.manifest(), *manifest)?;
-    Ok(drift)
 }
 
 /// The texts sent to models that are not those of the beginning; `now` are the hashes of those in use.

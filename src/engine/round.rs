@@ -25,7 +25,7 @@ use crate::prompts::{PromptName, Prompts};
 use crate::runner::{Control, Observer};
 use crate::session::slot::{Reason, SlotState};
 use crate::session::{
-    Ended, Event, Manifest, NewRound, NewTurn, PanelFolder, Round, Session, SessionKind, SessionState, SlotEnd,
+    Drift, Ended, Event, Manifest, NewRound, NewTurn, PanelFolder, Round, Session, SessionKind, SessionState, SlotEnd,
     SlotError, Status, TakeUp, Turn,
 };
 
@@ -114,7 +114,9 @@ pub(super) async fn run_round<R: CryptoRng>(
             let mut folder = session.enter_round(round)?;
             observer.enter(&round.folder());
             let known = folder.records().len();
-            folder.take_up(TakeUp { failed, drift: &[], ended: Ended::GoesOn }, now)?;
+            let isolation = services.isolation();
+            let how = TakeUp { failed, drift: &Drift::NONE, isolation: Some(&isolation), ended: Ended::GoesOn };
+            folder.take_up(how, now)?;
             show_since(&folder, known, observer);
             (round, folder)
         }
