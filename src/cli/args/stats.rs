@@ -81,7 +81,7 @@ impl Moment {
     #[must_use]
     pub fn begin(self, now: Timestamp) -> Option<Timestamp> {
         match self {
-            Self::Day(day) => Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp()),
+            Self::Day(day) => Some(day.to_zoned_datetime(TimeZone::UTC).ok()?.timestamp()),
             Self::At(at) => Some(at),
             Self::Ago(age) => now.checked_sub(age).ok(),
         }

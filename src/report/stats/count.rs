@@ -34,7 +34,7 @@ impl Stats {
 }
 
 fn name(entry: &Entry, by: Option<By>) -> Option<String> {
-    let at = |form: &str| Some(entry.started.to_zoned(TimeZone::UTC).strftime(form).to_string());
+    let at = |form: &str| Some(entry.started.to_zoned_datetime(TimeZone::UTC).strftime(form).to_string());
     match by? {
         By::Context => entry.context.clone(),
         By::Day => at("%Y-%m-%d"),
