@@ -15,7 +15,8 @@ const SCHEMES: [&str; 3] = ["http://", "https://", "mailto:"];
 const LONGEST_ADDRESS: usize = 200;
 
 /// `source` as HTML.
-pub(super) fn html(source: &str) -> String {
+#[must_use]
+pub fn html(source: &str) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut writer = Writer { out: String::with_capacity(source.len() + source.len() / 4), ..Writer::default() };
     for event in Parser::new_ext(source, options) {

@@ -11,3 +11,4 @@ mod markdown;
 mod policy;
 
 pub use document::html;
+pub use markdown::html as markdown;
