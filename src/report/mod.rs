@@ -1,6 +1,8 @@
-//! What a person or a program sees while a run goes on: live lines on a terminal, a line per change elsewhere, one
-//! event per line for programs, and the schemas of all that. Reads events and status, decides nothing, and names no
-//! model.
+//! What a person or a program sees of sessions: while a run goes on live lines on a terminal, a line per change elsewhere,
+//! one event per line for programs ([`LiveLines`], [`PlainLines`], [`JsonLines`]); afterwards one session as a [`sheet`],
+//! shown as an HTML file ([`page`]) or as text ([`sheet_text()`]), and many as [`stats`]; and the schemas of all that.
+//!
+//! Reads sessions and decides nothing. Only of a session whose verdict is published is a model named.
 
 mod aside;
 mod canvas;

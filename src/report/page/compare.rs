@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn shared_lines_are_found_between_others() {
         assert_eq!(compare(&["a\nb\nc\nd\n", "x\na\nb\ny\nd\n"]), [vec![[0, 1, 2], [3, 4, 1]]]);
-        assert_eq!(compare(&["a\n", "b\n"]), [vec![]; 1]);
+        assert_eq!(compare(&["a\n", "b\n"]), [Vec::<Run>::new()]);
         assert_eq!(compare(&["same\ntext", "same\ntext\n"]), [vec![[0, 0, 2]]]);
         assert_eq!(compare(&["a\r\nb\r\n", "a\nb\n"]), [vec![[0, 0, 2]]]);
     }

@@ -11,4 +11,4 @@ mod markdown;
 mod policy;
 
 pub use document::html;
-pub use markdown::html as markdown;
+pub use markdown::html as markdown_html;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use html5gum::{State, StringReader, Token, Tokenizer};
+use html5gum::{DefaultEmitter, Token, Tokenizer};
 
 /// A start tag.
 #[derive(Debug, Clone)]
@@ -47,18 +47,13 @@ impl Document {
     #[track_caller]
     pub(crate) fn parse(source: &str) -> Self {
         let mut parts = Vec::new();
-        let mut tokens = Tokenizer::new(StringReader::from(source));
-        while let Some(Ok(token)) = tokens.next() {
-            match token {
+        let mut emitter = DefaultEmitter::<()>::default();
+        // What a browser takes for no markup: scripts, styles.
+        emitter.naively_switch_states(true);
+        for token in Tokenizer::new_with_emitter(source, emitter) {
+            match token.unwrap() {
                 Token::StartTag(tag) => {
                     let name = String::from_utf8(tag.name.to_vec()).unwrap();
-                    // What a browser takes for no markup.
-                    tokens.set_state(match name.as_str() {
-                        "script" => State::ScriptData,
-                        "style" => State::RawText,
-                        "title" => State::RcData,
-                        _ => State::Data,
-                    });
                     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
                     let attributes = tag.attributes.iter().map(|(name, value)| (text(name), text(value))).collect();
                     parts.push(Part::Start(Element { name, attributes }));

@@ -267,7 +267,7 @@ proptest! {
 
     #[test]
     fn no_text_whatsoever_acts(text in "([<>&\"'`#*_~|\\[\\]()!:{}%\\\\/\n a-z0-9\u{202e}\u{0}\u{1b}]|<script>|javascript:|https://x|```|\\]\\(){0,80}") {
-        let html = team::report::page::markdown(&text);
+        let html = team::report::page::markdown_html(&text);
         let document = Document::parse(&format!("<div>{html}</div>"));
         document.assert_nested();
         for element in document.all() {
