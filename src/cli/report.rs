@@ -14,7 +14,8 @@ use crate::error::{Error, ExitCode, Result};
 use crate::fs;
 use crate::report::sheet::{Integrity, Sheet};
 use crate::report::{page, sheet_text};
-use crate::session::{Layout, View};
+use crate::secrets::Redactor;
+use crate::session::{Layout, Manifest, View};
 
 /// The report's name in the session's folder.
 const FILE: &str = "report.html";
@@ -33,7 +34,8 @@ pub(super) fn report(args: &ReportArgs, context: &Context) -> Result<ExitCode> {
     let layout = find(&args.session, context)?;
     let found = engine::verify(&layout, None)?;
     let verified = found.verified;
-    let sheet = Sheet::collect(&View::read(layout.clone())?, integrity(&found), Timestamp::now())?;
+    let view = View::read(layout.clone())?;
+    let sheet = Sheet::collect(&view, integrity(&found), &redactor(&layout, context), Timestamp::now())?;
     if !verified {
         context.printer.alert(format!(
             "the folder of `{}` is not as it was recorded: the report says what differs, and so does `team verify`",
@@ -78,6 +80,15 @@ fn write(given: Option<&Path>, layout: &Layout, text: &str, context: &Context) -
         }
     })?;
     Ok(path)
+}
+
+/// What takes out of a report the keys that its models are asked with, should one of them have repeated its own.
+fn redactor(layout: &Layout, context: &Context) -> Redactor {
+    let panels = std::iter::once(layout.clone()).chain(layout.rounds().into_iter().map(|round| layout.round(round)));
+    // Whether they can be read is for the report to tell.
+    let manifests: Vec<Manifest> = panels.filter_map(|panel| Manifest::read(&panel.manifest()).ok()).collect();
+    let models = manifests.iter().flat_map(|manifest| manifest.models.values()).map(|member| &member.resolved);
+    engine::redactor_for(models, &context.environment)
 }
 
 /// What a check found, as a report tells it.

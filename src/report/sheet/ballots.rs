@@ -6,13 +6,14 @@ use super::model::{Cell, CellKind, Decided, Issue, JudgeRow, Matrix, MatrixRow, 
 use crate::config::Passes;
 use crate::ids::SlotId;
 use crate::judging::{JudgeVotes, Outcome, VoteVerdict, Votes};
+use crate::secrets::Redactor;
 use crate::verdict::{Agreement, Interval, JudgeRecord, LengthEffect, Names, Verdict};
 
 /// The verdict in rows and columns. Without `votes` (their file is gone or changed) the cells hold what the verdict tells.
-pub(super) fn decided(verdict: &Verdict, votes: Option<&Votes>, names: &Names) -> Decided {
+pub(super) fn decided(verdict: &Verdict, votes: Option<&Votes>, names: &Names, redactor: &Redactor) -> Decided {
     let matrix = Matrix {
         answers: verdict.answers.iter().map(|answer| slot(names, answer.id)).collect(),
-        rows: rows(verdict, votes, names),
+        rows: rows(verdict, votes, names, redactor),
     };
     let notes = verdict.judge_notes.iter().flat_map(|judge| {
         judge.notes.iter().map(|note| {
@@ -30,7 +31,7 @@ pub(super) fn decided(verdict: &Verdict, votes: Option<&Votes>, names: &Names) -
         agreement: agreement(verdict.agreement),
         length: length(verdict.length),
         dissent: dissent(verdict),
-        issues: issues(verdict),
+        issues: issues(verdict, redactor),
         notes: notes.collect(),
         rules: rules(verdict),
     }
@@ -89,7 +90,7 @@ fn mille(share: f64) -> u32 {
     (share.clamp(0.0, 1.0) * 1000.0).round() as u32
 }
 
-fn rows(verdict: &Verdict, votes: Option<&Votes>, names: &Names) -> Vec<MatrixRow> {
+fn rows(verdict: &Verdict, votes: Option<&Votes>, names: &Names, redactor: &Redactor) -> Vec<MatrixRow> {
     panel(verdict)
         .into_keys()
         .map(|id| {
@@ -98,7 +99,8 @@ fn rows(verdict: &Verdict, votes: Option<&Votes>, names: &Names) -> Vec<MatrixRo
                 Some(cast) => cell_of_ballot(cast, answer.id),
                 None => cell_of_verdict(verdict, id, answer.id),
             });
-            MatrixRow { judge: judge(names, id), cells: cells.collect() }
+            let told = |cell: Cell| Cell { reason: cell.reason.map(|reason| redactor.text(&reason)), ..cell };
+            MatrixRow { judge: judge(names, id), cells: cells.map(told).collect() }
         })
         .collect()
 }
@@ -234,10 +236,10 @@ fn dissent(verdict: &Verdict) -> Vec<String> {
     verdict.dissent.iter().map(line).collect()
 }
 
-fn issues(verdict: &Verdict) -> Vec<Issue> {
+fn issues(verdict: &Verdict, redactor: &Redactor) -> Vec<Issue> {
     let issue = |issue: &crate::verdict::KeyIssue| Issue {
         count: issue.count,
-        text: issue.text.clone(),
+        text: redactor.text(&issue.text),
         answers: ids(&issue.answers),
         judges: ids(&issue.raised_by),
     };

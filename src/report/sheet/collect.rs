@@ -12,6 +12,7 @@ use crate::judging::Votes;
 use crate::report::format::seconds;
 use crate::report::picture::seconds_between;
 use crate::report::published::{Published, published};
+use crate::secrets::Redactor;
 use crate::session::{Event, History, Layout, Manifest, Record, Round, Status, Turn, View};
 use crate::verdict::Names;
 
@@ -35,11 +36,12 @@ pub(super) struct Part {
 }
 
 impl Sheet {
-    /// All of the session in `view` at `now`, of whose folder a check found `integrity`.
+    /// All of the session in `view` at `now`, of whose folder a check found `integrity`; `redactor` takes secrets out of
+    /// what models wrote.
     ///
     /// # Errors
     /// The session's manifest is needed for the names and cannot be read.
-    pub fn collect(view: &View, integrity: Integrity, now: Timestamp) -> Result<Self> {
+    pub fn collect(view: &View, integrity: Integrity, redactor: &Redactor, now: Timestamp) -> Result<Self> {
         let layout = &view.layout;
         let records = History::read(&layout.events()).map(|history| history.records).unwrap_or_default();
         let published = published(layout, &records);
@@ -67,8 +69,8 @@ impl Sheet {
         }
         let names = names(&parts);
         let votes = verdict.and_then(|verdict| votes(layout, Round(verdict.round)));
-        let decided = verdict.map(|verdict| ballots::decided(verdict, votes.as_ref(), &names));
-        let voted = task_verdict.map(|verdict| task_votes::voted(verdict, &names));
+        let decided = verdict.map(|verdict| ballots::decided(verdict, votes.as_ref(), &names, redactor));
+        let voted = task_verdict.map(|verdict| task_votes::voted(verdict, &names, redactor));
         let headline = match &published {
             Published::Verdict(verdict) => {
                 headline::of_verdict(verdict, &names, layout.rounds().last() > round.as_ref())
@@ -78,7 +80,7 @@ impl Sheet {
             Published::Newer(version) => headline::of_newer(*version),
             Published::None => headline::of_open(view),
         };
-        let mut reader = Reader::new(layout.root(), &integrity, ALL_TEXTS);
+        let mut reader = Reader::new(layout.root(), &integrity, redactor, ALL_TEXTS);
         let task = ["task.md", "input.md"].into_iter().find(|file| layout.root().join(file).is_file());
         let task = task.and_then(|file| reader.head(file, LONGEST_TASK).ok());
         let failures = failures::of(&parts, &mut reader);

@@ -6,11 +6,13 @@ use std::path::Path;
 
 use super::model::{Integrity, Quoted};
 use crate::report::format::bytes;
+use crate::secrets::Redactor;
 
 /// Reads texts and keeps count of how much was taken.
 pub(super) struct Reader<'a> {
     root: &'a Path,
     integrity: &'a Integrity,
+    redactor: &'a Redactor,
     /// Bytes that may still be taken of all texts together.
     left: u64,
 }
@@ -36,8 +38,8 @@ pub(super) enum Unreadable {
 
 impl<'a> Reader<'a> {
     /// Of the session at `root`; `budget` is how many bytes of all texts together are taken.
-    pub(super) const fn new(root: &'a Path, integrity: &'a Integrity, budget: u64) -> Self {
-        Self { root, integrity, left: budget }
+    pub(super) const fn new(root: &'a Path, integrity: &'a Integrity, redactor: &'a Redactor, budget: u64) -> Self {
+        Self { root, integrity, redactor, left: budget }
     }
 
     /// The beginning of `file`, at most `limit` bytes of it.
@@ -98,7 +100,7 @@ impl<'a> Reader<'a> {
             Quoted { file: file.to_owned(), text, bytes: size, cut: Some(cut) }
         };
         self.left -= limit.min(size);
-        Ok(quoted)
+        Ok(Quoted { text: self.redactor.text(&quoted.text), ..quoted })
     }
 }
 
@@ -138,13 +140,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         crate::fs::replace(&dir.path().join("a"), "äöüäöü".as_bytes()).unwrap();
         let integrity = Integrity::default();
-        let mut reader = Reader::new(dir.path(), &integrity, 1000);
+        let redactor = Redactor::new(["hunter-2"]);
+        let mut reader = Reader::new(dir.path(), &integrity, &redactor, 1000);
         let quoted = reader.head("a", 5).unwrap();
         assert_eq!((quoted.text.as_str(), quoted.bytes), ("äö", 12));
         assert_eq!(quoted.cut.unwrap(), "shown are the first 5 B of 12 B");
         let ends = reader.both_ends("a", 6).unwrap();
         assert_eq!(ends.text, "ä\n[..]\nü");
         assert_eq!(reader.head("a", 12).unwrap().cut, None);
+        crate::fs::replace(&dir.path().join("b"), b"the key is hunter-2").unwrap();
+        assert_eq!(reader.head("b", 100).unwrap().text, "the key is [redacted]");
     }
 
     #[test]
@@ -152,7 +157,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         crate::fs::replace(&dir.path().join("a"), b"0123456789").unwrap();
         let integrity = Integrity::default();
-        let mut reader = Reader::new(dir.path(), &integrity, 14);
+        let redactor = Redactor::new(["hunter-2"]);
+        let mut reader = Reader::new(dir.path(), &integrity, &redactor, 14);
         assert_eq!(reader.head("a", 100).unwrap().text, "0123456789");
         assert_eq!(reader.head("a", 100).unwrap().text, "0123");
         assert_eq!(reader.head("a", 100).unwrap().text, "");
@@ -164,7 +170,8 @@ mod tests {
         crate::fs::replace(&dir.path().join("a"), b"x").unwrap();
         crate::fs::link(Path::new("/etc/hostname"), &dir.path().join("link")).unwrap();
         let integrity = Integrity { suspects: ["a".to_owned()].into(), ..Integrity::default() };
-        let mut reader = Reader::new(dir.path(), &integrity, 100);
+        let redactor = Redactor::new(["hunter-2"]);
+        let mut reader = Reader::new(dir.path(), &integrity, &redactor, 100);
         assert!(matches!(reader.head("a", 10), Err(Unreadable::Changed(_))));
         assert!(matches!(reader.head("link", 10), Err(Unreadable::NotPlain(_))));
         assert!(reader.both_ends_if_any("link", 10).unwrap().text.contains("no plain file"));

@@ -3,11 +3,12 @@
 use super::ballots::{ids, kind_of};
 use super::model::{CellKind, Issue, MemberRow, Seat, Voted};
 use crate::judging::MissingReason;
+use crate::secrets::Redactor;
 use crate::session::slot::SlotState;
 use crate::verdict::{Names, TaskMember, TaskVerdict};
 
 /// The verdict in rows.
-pub(super) fn voted(verdict: &TaskVerdict, names: &Names) -> Voted {
+pub(super) fn voted(verdict: &TaskVerdict, names: &Names, redactor: &Redactor) -> Voted {
     let count = verdict.votes;
     let rules = vec![
         (
@@ -31,7 +32,7 @@ pub(super) fn voted(verdict: &TaskVerdict, names: &Names) -> Voted {
     ];
     let issue = |issue: &crate::verdict::TaskIssue| Issue {
         count: issue.count,
-        text: issue.text.clone(),
+        text: redactor.text(&issue.text),
         answers: "-".to_owned(),
         judges: ids(&issue.raised_by),
     };
@@ -40,7 +41,7 @@ pub(super) fn voted(verdict: &TaskVerdict, names: &Names) -> Voted {
         member.notes.iter().chain(repair).map(|note| format!("member {}: {}", member.id, note.kind.describe()))
     });
     Voted {
-        members: verdict.members.iter().map(|member| row(member, names)).collect(),
+        members: verdict.members.iter().map(|member| row(member, names, redactor)).collect(),
         rules,
         dissent: (!verdict.dissent.is_empty()).then(|| format!("not with the most: {}", ids(&verdict.dissent))),
         issues: verdict.key_issues.iter().map(issue).collect(),
@@ -48,7 +49,7 @@ pub(super) fn voted(verdict: &TaskVerdict, names: &Names) -> Voted {
     }
 }
 
-fn row(member: &TaskMember, names: &Names) -> MemberRow {
+fn row(member: &TaskMember, names: &Names, redactor: &Redactor) -> MemberRow {
     let vote = member.counted();
     let kind = vote.map_or(CellKind::Missing, |vote| kind_of(vote.verdict));
     let missing = || match (member.state, member.missing) {
@@ -63,6 +64,6 @@ fn row(member: &TaskMember, names: &Names) -> MemberRow {
         sign: kind.sign(),
         words: kind.describe(),
         confidence: vote.and_then(|vote| vote.confidence).map_or_else(|| "-".to_owned(), |value| value.to_string()),
-        reason: vote.map_or_else(missing, |vote| vote.summary.clone()),
+        reason: vote.map_or_else(missing, |vote| redactor.text(&vote.summary)),
     }
 }
