@@ -32,6 +32,8 @@ Examples:
   team resume                                                 go on where a run was cut off
   team show latest --reveal                                   who wrote what
   team verify latest                                          whether all is as it was recorded
+  team report --open                                          all of it in the browser
+  team stats                                                  how each model did over all sessions
 
 Exit codes:
   0    done: `run` has at least one answer, `judge` has a ranking, `vote` approves

@@ -278,6 +278,9 @@ fn integrity(sheet: &Sheet, page: &mut Paper) {
     if let Some(head) = &integrity.head {
         page.paragraph("head     ", head);
     }
+    if let Some(isolation) = &sheet.isolation {
+        page.paragraph("apart by ", isolation);
+    }
     page.paragraph("checked  ", &integrity.checked);
     integrity.notes.iter().for_each(|note| page.paragraph("note     ", note));
 }

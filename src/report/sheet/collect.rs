@@ -7,13 +7,14 @@ use super::model::{Integrity, Sheet, Side};
 use super::reading::Reader;
 use super::{answers, ballots, failures, headline, task_votes, timeline};
 use crate::error::Result;
-use crate::ids::Sha256Hash;
+use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::Votes;
+use crate::model::Target;
 use crate::report::format::seconds;
 use crate::report::picture::seconds_between;
 use crate::report::published::{Published, published};
 use crate::secrets::Redactor;
-use crate::session::{Event, History, Layout, Manifest, Record, Round, Status, Turn, View};
+use crate::session::{Event, History, Layout, Manifest, Member, Record, Round, Status, Turn, View};
 use crate::verdict::Names;
 
 /// The most of all texts together that a report holds, in bytes.
@@ -80,6 +81,10 @@ impl Sheet {
             Published::Newer(version) => headline::of_newer(*version),
             Published::None => headline::of_open(view),
         };
+        let isolation = parts[0].records.first().and_then(|record| match &record.event {
+            Event::Created { isolation, .. } => Some(isolation.clone()),
+            _ => None,
+        });
         let mut reader = Reader::new(layout.root(), &integrity, redactor, ALL_TEXTS);
         let task = ["task.md", "input.md"].into_iter().find(|file| layout.root().join(file).is_file());
         let task = task.and_then(|file| reader.head(file, LONGEST_TASK).ok());
@@ -101,6 +106,7 @@ impl Sheet {
             answers,
             timeline: timeline::of(&parts, view.meta.started_at, now, decided.is_some() || voted.is_some()),
             failures,
+            isolation,
             decided,
             voted,
             integrity,
@@ -139,12 +145,27 @@ fn part(view: &View, side: Side, turn: Option<&'static str>, prefix: String) -> 
     Some(Part { side, turn, prefix, status, records, manifest: None })
 }
 
+/// The name that the user gave it; a recording is not passed off as a live model.
+fn shown_name(member: &Member) -> String {
+    match member.resolved.target {
+        Target::Replay { .. } => format!("{} (a recording)", member.model),
+        Target::Process { .. } | Target::Http { .. } | Target::Local { .. } => member.model.clone(),
+    }
+}
+
+impl Part {
+    /// The name of one of its seats, once the vote is over.
+    pub(super) fn name_of(&self, id: SlotId) -> Option<String> {
+        self.manifest.as_ref()?.member(id).map(shown_name)
+    }
+}
+
 /// Nobody's, until the manifests were read.
 fn names(parts: &[Part]) -> Names {
     let mut names = Names::default();
     for part in parts {
         let models = part.manifest.iter().flat_map(|manifest| &manifest.models);
-        let models = models.map(|(id, member)| (*id, member.model.clone()));
+        let models = models.map(|(id, member)| (*id, shown_name(member)));
         match part.side {
             Side::Slot => names.slots.extend(models),
             Side::Judge => names.judges.extend(models),

@@ -38,9 +38,8 @@ fn failure(part: &Part, id: SlotId, entry: &SlotStatus, reader: &mut Reader<'_>)
     let log = file(&format!("{id}.log"));
     let partial = file(&format!("{id}.partial.md"));
     let error = entry.error.as_ref();
-    let member = part.manifest.as_ref().and_then(|manifest| manifest.member(id));
     Failure {
-        seat: Seat { id, name: member.map(|member| member.model.clone()) },
+        seat: Seat { id, name: part.name_of(id) },
         side: part.side,
         turn: part.turn,
         state: entry.state.as_str(),

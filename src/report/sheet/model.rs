@@ -41,6 +41,8 @@ pub struct Sheet {
     pub timeline: Timeline,
     /// Slots and judges that did not complete.
     pub failures: Vec<Failure>,
+    /// What kept slots apart when the session began, as its self-test found it.
+    pub isolation: Option<String>,
     /// What the check of the folder found.
     pub integrity: Integrity,
 }

@@ -38,9 +38,8 @@ fn rows(part: &Part, start: Timestamp, now: Timestamp, is_named: bool) -> Vec<Ti
         let usage = entry.usage.as_ref().filter(|_| is_named);
         let count =
             |number: fn(&Usage) -> Option<u64>| usage.and_then(number).map_or_else(|| UNKNOWN.to_owned(), grouped);
-        let member = part.manifest.as_ref().and_then(|manifest| manifest.member(*id));
         TimeRow {
-            seat: Seat { id: *id, name: member.map(|member| member.model.clone()) },
+            seat: Seat { id: *id, name: part.name_of(*id) },
             side: part.side,
             turn: part.turn,
             state: entry.state.as_str(),
