@@ -91,7 +91,7 @@ fn two_answers_are_compared_line_by_line() {
     let pair = [&pairs[format!("{kiwi} {plum}")], &pairs[format!("{plum} {kiwi}")]];
     let runs = pair.into_iter().find(|pair| pair.is_array()).unwrap();
     // Heading and blank line, and what follows the line that differs.
-    assert_eq!(*runs, serde_json::json!([[0, 0, 2], [3, 3, 2]]));
+    assert_eq!(*runs, serde_json::json!([[0, 0, 2], [3, 3, 3]]));
     assert_eq!(pairs.as_object().unwrap().len(), 3);
 }
 
