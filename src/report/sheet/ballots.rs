@@ -209,7 +209,9 @@ fn agreement(agreement: Agreement) -> String {
             "Krippendorff's alpha {alpha:.2} ({of}); 1 is full agreement, 0 what chance would give, less is more \
              disagreement than that."
         ),
-        None => format!("Krippendorff's alpha is undefined ({of}): there are no two votes to compare, or all are the same."),
+        None => {
+            format!("Krippendorff's alpha is undefined ({of}): there are no two votes to compare, or all are the same.")
+        }
     }
 }
 
