@@ -7,8 +7,8 @@ use clap::Parser;
 use super::args::{Cli, Command};
 use super::context::Context;
 use super::{
-    completions, config, deep, demo, doctor, gate, init, judge, looks, models, resume, run, schema, sessions, show,
-    verify, vote, warnings, watch,
+    completions, config, deep, demo, doctor, gate, init, judge, looks, models, report, resume, run, schema, sessions,
+    show, stats, verify, vote, warnings, watch,
 };
 use crate::error::{Error, ExitCode};
 use crate::report::Aside;
@@ -80,6 +80,8 @@ fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Error> {
         Command::Cancel(args) => sessions::cancel(&args, context),
         Command::Show(args) => show::show(&args, context),
         Command::Verify(args) => verify::verify(&args, context),
+        Command::Report(args) => report::report(&args, context),
+        Command::Stats(args) => stats::stats(&args, context),
     }
 }
 

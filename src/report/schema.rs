@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::ci::GateReport;
 use super::json::StreamLine;
+use super::stats::Stats;
 use super::views::{ListEntry, SessionReport, StatusReport};
 use crate::judging::Votes;
 use crate::session::{Manifest, Meta, Record, Status};
@@ -38,6 +39,8 @@ pub enum Format {
     ShowOutput,
     /// `team gate --json`.
     GateOutput,
+    /// `team stats --json`.
+    StatsOutput,
 }
 
 impl Format {
@@ -55,6 +58,7 @@ impl Format {
         Self::ListOutput,
         Self::ShowOutput,
         Self::GateOutput,
+        Self::StatsOutput,
     ];
 
     /// The name on the command line.
@@ -73,6 +77,7 @@ impl Format {
             Self::ListOutput => "list-output",
             Self::ShowOutput => "show-output",
             Self::GateOutput => "gate-output",
+            Self::StatsOutput => "stats-output",
         }
     }
 
@@ -94,6 +99,7 @@ impl Format {
             Self::ListOutput => "what `list --json` prints",
             Self::ShowOutput => "what `show --json` prints",
             Self::GateOutput => "what `gate --json` prints",
+            Self::StatsOutput => "what `stats --json` prints",
         }
     }
 
@@ -113,6 +119,7 @@ impl Format {
             Self::ListOutput => of::<Vec<ListEntry>>(),
             Self::ShowOutput => of::<SessionReport>(),
             Self::GateOutput => of::<GateReport>(),
+            Self::StatsOutput => of::<Stats>(),
         };
         let mut schema = schema.to_value();
         close(&mut schema, Object::Whole);

@@ -22,7 +22,7 @@ pub(super) fn check(audit: &mut Audit, panels: &[&Panel]) {
                 "errors" => check_errors(audit, panel, &file, &slots),
                 "roles" if panel.prefix.is_empty() => check_roles(audit, &file),
                 ".requests" if panel.prefix.is_empty() => check_requests(audit, &file),
-                "report.html" if panel.prefix.is_empty() => {
+                "report.html" if panel.prefix.is_empty() && audit.entry(&file).ok() == Some(Entry::File) => {
                     audit.note("`report.html` is made from the record on request; it is not checked");
                 }
                 _ if audit.knows(&file) => {}
