@@ -21,6 +21,7 @@ mod services;
 mod shown;
 mod verify;
 mod vote;
+mod workspace;
 
 pub use import::ImportRequest;
 pub use input::{Input, contained, read_input};
@@ -33,3 +34,4 @@ pub use run::{Context, RunRequest, import, judge, run};
 pub use services::{Folders, Services};
 pub use verify::{Checked, Mismatch, RecordEnd, Verification, verify};
 pub use vote::{VoteRequest, check_judgeable, vote};
+pub use workspace::{LeftOut, Origin, Selection, WorkspaceRequest};
