@@ -22,6 +22,7 @@
 //! | `response-NN.md` `errors/NN.log` `errors/NN.partial.md` | [`capture`] |
 //! | `work/NN/` | the slot's own program |
 //! | private folders of slots, below the system's temporary folder | [`runner`], removed with the slot |
+//! | folders of temporary sessions, below the system's temporary folder | [`session`] |
 //! | `judging*/**/prompt-NN.md` `judging*/votes.json` `judging*/import-NN.txt`, `response-NN.md` of an imported judge, `verdict.json` `verdict.md` | [`engine`], from what [`judging`] and [`verdict`] make |
 
 pub mod error;

@@ -191,9 +191,12 @@ pub struct AskArgs {
     /// A word for the session's name
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Put the session inside of this folder
+    /// Put the session inside of this folder below the current one
     #[arg(long, value_name = "DIR")]
     pub session_path: Option<PathBuf>,
+    /// Keep the session in a temporary folder, and copy the results to `ai-docs/` after the verdict
+    #[arg(long)]
+    pub legacy: bool,
 }
 
 /// Limits of time and number.

@@ -7,7 +7,7 @@ use super::doctor::Finding;
 use super::panel::{limits, prepare};
 use super::show::name_of;
 use crate::config::ResolvedModel;
-use crate::engine::{self, RunRequest, Terms};
+use crate::engine::{self, Keeping, RunRequest, Terms};
 use crate::error::Result;
 use crate::report::{Silent, bytes};
 use crate::runner::{Checks, Limits};
@@ -39,7 +39,7 @@ async fn ask(context: &Context, models: Vec<ResolvedModel>) -> Result<Vec<Findin
     let configured = limits(config.settings());
     let request = RunRequest {
         kind: SessionKind::Team,
-        base: folder.path().to_owned(),
+        keeping: Keeping::Folder(folder.path().to_owned()),
         title: "doctor".to_owned(),
         input: QUESTION.to_owned(),
         models,

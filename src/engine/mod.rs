@@ -5,9 +5,11 @@
 //! the session is closed on every path.
 
 mod ask;
+mod directives;
 mod import;
 mod input;
 mod judge;
+mod keeping;
 mod local;
 mod outcome;
 mod plan;
@@ -21,9 +23,11 @@ mod services;
 mod shown;
 mod verify;
 
+pub use directives::{Directive, Directives, TopLines};
 pub use import::ImportRequest;
-pub use input::{Input, contained, read_input};
+pub use input::{Input, read_input};
 pub use judge::JudgeRequest;
+pub use keeping::Keeping;
 pub use local::local_server;
 pub use outcome::{Decision, Outcome};
 pub use plan::Terms;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::judge::JudgeRequest;
+use super::keeping::Keeping;
 use super::run::RunRequest;
 use crate::capture::Pattern;
 use crate::config::{Leaks, OwnAnswers, Passes, Recuse, Repair, ResolvedModel, SelfVote, VoteRules};
@@ -137,6 +138,9 @@ pub(super) struct RunPlan {
     min_bytes: Option<u64>,
     require_pattern: Option<String>,
     pub(super) strict: bool,
+    /// Whether the results are copied to flat names after a verdict.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) legacy: bool,
     pub(super) judging: Option<JudgePlan>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) notes: Vec<String>,
@@ -149,6 +153,7 @@ impl RunPlan {
             min_bytes: request.checks.min_bytes,
             require_pattern: request.checks.pattern.as_ref().map(|pattern| pattern.as_str().to_owned()),
             strict: request.strict,
+            legacy: request.keeping == Keeping::Legacy,
             judging: request.judge.as_ref().map(JudgePlan::of),
             notes: request.notes.clone(),
         }

@@ -11,7 +11,7 @@ use crate::isolation::{Mechanism, Probe};
 use crate::runner::process::DESCRIPTORS_PER_PROCESS;
 use crate::runner::{Checks, Descriptors, Limits, Shared, Surroundings};
 use crate::secrets::{Mask, Redactor, Scrub, SlotNames, key_words, model_words};
-use crate::session::{Layout, Manifest};
+use crate::session::{Catalogue, Layout, Manifest};
 use crate::slots::local::LocalServer;
 use crate::slots::{agents, http};
 
@@ -33,6 +33,8 @@ pub struct Services {
     surroundings: Option<Arc<Surroundings>>,
     /// Whether a process is held by less than the rest.
     exceptions: bool,
+    /// Where sessions are found by their ids.
+    catalogue: Catalogue,
 }
 
 /// Where a command works.
@@ -40,8 +42,10 @@ pub struct Services {
 pub struct Folders<'a> {
     /// The folder it was started in.
     pub current: &'a Path,
-    /// The folders that hold sessions, the one of the command and the configured one.
-    pub sessions: &'a [PathBuf],
+    /// The configured folder of sessions.
+    pub sessions: &'a Path,
+    /// The folder that the command's own session is in or is made in, where that is another one.
+    pub own: Option<&'a Path>,
 }
 
 impl Services {
@@ -63,7 +67,8 @@ impl Services {
         let plans: Vec<_> = models.iter().filter_map(|model| plan_of(model, &environment)).collect();
         if models.iter().any(|model| matches!(model.target, Target::Process { .. })) {
             let home = environment.get("HOME").map(PathBuf::from);
-            let around = Surroundings::new(folders.sessions.to_vec(), home, folders.current.to_owned())
+            let sessions = folders.own.into_iter().chain([folders.sessions]).map(|path| folders.current.join(path));
+            let around = Surroundings::new(sessions.collect(), home, folders.current.to_owned())
                 .map_err(|source| Error::io("cannot make private folders for the slots", source))?;
             exceptions = plans.iter().any(|plan| !around.holds(probe.mechanism, plan));
             surroundings = Some(Arc::new(around));
@@ -78,6 +83,7 @@ impl Services {
             supervisor,
             surroundings,
             exceptions,
+            catalogue: Catalogue::new(folders.current.join(folders.sessions)),
         })
     }
 
@@ -86,6 +92,12 @@ impl Services {
         if let Some(server) = &self.local {
             server.stop().await;
         }
+    }
+
+    /// What to write on a command line to name a session.
+    #[must_use]
+    pub fn reference(&self, session: &Layout) -> String {
+        self.catalogue.reference(session)
     }
 
     /// What keeps slots apart, in the words of the record.

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 use serde::Serialize;
@@ -72,6 +72,20 @@ pub fn create_private_dir(path: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|e| named(e, "cannot create", path))
 }
 
+/// Makes a folder of a new name that begins with `prefix`, below the system's temporary folder and for its owner alone.
+/// Nothing removes it but its user. Its path has no symbolic links.
+pub fn create_temporary_dir(prefix: &str) -> io::Result<PathBuf> {
+    let place = std::env::temp_dir();
+    let place = place.canonicalize().map_err(|e| named(e, "cannot use the temporary folder", &place))?;
+    let made = tempfile::Builder::new().prefix(prefix).permissions(private()).tempdir_in(&place);
+    Ok(made.map_err(|e| named(e, "cannot make a folder in", &place))?.keep())
+}
+
+/// Removes a folder with nothing in it; an absent one is fine.
+pub fn remove_empty_dir(path: &Path) -> io::Result<()> {
+    absent_is_fine(fs::remove_dir(path))
+}
+
 /// Makes the link `path` to `target`.
 pub fn link(target: &Path, path: &Path) -> io::Result<()> {
     fs_err::os::unix::fs::symlink(target, path)
@@ -109,6 +123,11 @@ fn permissions() -> std::fs::Permissions {
     use std::os::unix::fs::PermissionsExt;
     // The process umask still applies.
     std::fs::Permissions::from_mode(0o644)
+}
+
+fn private() -> std::fs::Permissions {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::Permissions::from_mode(0o700)
 }
 
 fn absent_is_fine(result: io::Result<()>) -> io::Result<()> {

@@ -17,7 +17,7 @@ mod views;
 pub use aside::Aside;
 pub use format::{bytes, seconds, without_controls};
 pub use ink::Ink;
-pub use json::{JsonLines, Written};
+pub use json::{JsonLines, SessionPlace, Written};
 pub use lines::{PlainLines, Starts, unanswered};
 pub use live::LiveLines;
 pub use schema::Format;

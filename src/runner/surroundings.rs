@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::private::PrivateFolder;
 use crate::fs;
 use crate::isolation::{Absent, Access, Enclosure, Mechanism, Place, Shown};
-use crate::session::Layout;
+use crate::session::{Layout, temporary_folders};
 use crate::slots::agents::{HomeUse, ProcessPlan};
 
 /// Where programs leave temporary files.
@@ -48,9 +48,11 @@ impl Surroundings {
         Ok(Self { sessions, home, current, scratch, given: AtomicU64::new(0) })
     }
 
-    /// The folders of which slots of the session at `session` see nothing.
+    /// The folders of which slots of the session at `session` see nothing: temporary sessions of other commands are among
+    /// them, for not every mechanism puts another folder in the place of the temporary one.
     fn hidden(&self, session: &Layout) -> Vec<PathBuf> {
-        hidden(&self.sessions, session.root(), &[Some(self.current.as_path()), self.home.as_deref()])
+        let bases: Vec<PathBuf> = self.sessions.iter().cloned().chain(temporary_folders()).collect();
+        hidden(&bases, session.root(), &[Some(self.current.as_path()), self.home.as_deref()])
     }
 
     /// The mechanism for one slot: Landlock cannot be used where a program would lose its sign-in by it.

@@ -22,6 +22,7 @@ mod rounds;
 pub mod slot;
 mod status;
 mod take_up;
+mod temporary;
 #[cfg(test)]
 pub(crate) mod testing;
 
@@ -40,3 +41,4 @@ pub use panel::{NewPanel, PanelFolder};
 pub use rounds::RoundStand;
 pub use status::{Live, SlotStatus, Status};
 pub use take_up::{Ended, TakeUp};
+pub use temporary::{is_temporary, temporary_folders};

@@ -171,7 +171,9 @@ fn the_help_of_run_names_every_option() {
                                 the configuration]
       -i, --input <FILE|->      Read the prompt from a file, or `-` for standard input
           --name <NAME>         A word for the session's name
-          --session-path <DIR>  Put the session inside of this folder
+          --session-path <DIR>  Put the session inside of this folder below the current one
+          --legacy              Keep the session in a temporary folder, and copy the results to
+                                `ai-docs/` after the verdict
       -h, --help                Print help
 
     Limits:
