@@ -12,7 +12,7 @@ use super::members::lack;
 use super::printer::{Printer, Verbosity};
 use crate::capture::Pattern;
 use crate::config::{Config, Models, ResolvedModel, Settings, Target};
-use crate::engine::{self, Decision, Folders, JudgeRequest, Outcome, Services, Terms, local_server};
+use crate::engine::{self, Decision, FLAT_FOLDER, Folders, JudgeRequest, Outcome, Services, Terms, local_server};
 use crate::error::{Error, ExitCode, Result};
 use crate::isolation::{Level, OVERRIDE_VARIABLE, Preference, probe};
 use crate::prompts::Prompts;
@@ -220,7 +220,7 @@ pub(super) fn show_outcome(context: &Context, outcome: &Outcome, session: &str) 
         }
     }
     explain(&context.printer, outcome, session);
-    Ok(())
+    leave_temporary(context, outcome, session)
 }
 
 /// The last words of a command: what it amounts to, where a person may not see it in the data.
@@ -251,10 +251,40 @@ fn explain(printer: &Printer, outcome: &Outcome, session: &str) {
     if outcome.verdict.is_some() {
         printer.note(format!("session: {}", folder.display()));
     }
-    // What was told at the beginning may be far up by now.
-    if is_temporary(folder) {
-        printer.alert(format!("the session is in a temporary folder; {}", to_keep(folder)));
+}
+
+/// What becomes of a session in a temporary folder: where it is, or with `--legacy` its results under flat names.
+fn leave_temporary(context: &Context, outcome: &Outcome, session: &str) -> Result<()> {
+    let printer = &context.printer;
+    let folder = outcome.layout.root();
+    if !is_temporary(folder) {
+        return Ok(());
     }
+    let where_it_is = format!("the session is in a temporary folder; {}", to_keep(folder));
+    if !engine::wants_flat_copies(&outcome.layout)? {
+        // What was told at the beginning may be far up by now.
+        printer.alert(where_it_is);
+        return Ok(());
+    }
+    if outcome.verdict.is_none() {
+        printer.note(format!(
+            "there is no verdict, so nothing is copied to `{FLAT_FOLDER}/`: the names there would tell who wrote what"
+        ));
+        if matches!(outcome.decision, Decision::Answers { complete: 2.., .. }) && outcome.stop.is_none() {
+            printer.note(format!("`team judge {session}` holds the votes, and copies the results then"));
+        }
+    } else {
+        let copied = engine::copy_flat(&outcome.layout, &context.cwd.join(FLAT_FOLDER)).map_err(|error| {
+            error
+                .hint(format!("nothing is lost: the session is in `{}`", folder.display()))
+                .hint(format!("`team resume {session}` copies what is missing once that is mended"))
+        })?;
+        for path in copied {
+            printer.note(format!("copied: {}", path.strip_prefix(&context.cwd).unwrap_or(&path).display()));
+        }
+    }
+    printer.note(where_it_is);
+    Ok(())
 }
 
 /// A line for each slot and judge without an answer.

@@ -6,6 +6,7 @@
 
 mod ask;
 mod directives;
+mod flat;
 mod import;
 mod input;
 mod judge;
@@ -24,6 +25,7 @@ mod shown;
 mod verify;
 
 pub use directives::{Directive, Directives, TopLines};
+pub use flat::{FLAT_FOLDER, copy_flat, wants_flat_copies};
 pub use import::ImportRequest;
 pub use input::{Input, read_input};
 pub use judge::JudgeRequest;

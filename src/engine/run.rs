@@ -5,6 +5,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use rand::CryptoRng;
 
+use super::flat::earlier_copies;
 use super::import::{ImportRequest, import_round};
 use super::judge::JudgeRequest;
 use super::keeping::Keeping;
@@ -256,13 +257,14 @@ async fn judge_again<R: CryptoRng>(
         let why = format!("{answers} complete; a vote needs two");
         return Err(Error::new(ErrorKind::NoDecision, why).hint("`team status` shows what went wrong with the others"));
     }
+    let notes = earlier_copies(&session)?;
     announce(session.layout().root(), None);
     session.reopen(Timestamp::now())?;
     control.serve(session.layout());
     observer.enter(".");
     show_last(session.panel(), observer);
     let round = RoundContext { services, terms, control, observer, rng };
-    let (decision, verdict, problem) = match judge_session(&mut session, ballots, round, &[]).await {
+    let (decision, verdict, problem) = match judge_session(&mut session, ballots, round, &notes).await {
         Ok(published) => (published.decision, Some(published.text), None),
         Err(error) if error.kind() == ErrorKind::NoDecision => {
             (Decision::NoDecision { why: error.to_string() }, None, None)

@@ -13,6 +13,26 @@ use crate::fault::{self, Point};
 /// Replaces `path` by `bytes` so that a reader sees the old file or the new one, never a part of either.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let dir = parent(path)?;
+    let temp = written(dir, path, bytes)?;
+    fault::reach(Point::FileWritten);
+    temp.persist(path).map_err(|e| named(e.error, "cannot write", path))?;
+    sync_dir(dir)
+}
+
+/// Makes the file `path` with these bytes, all at once; one that exists is an error of the kind `AlreadyExists`, and stays.
+pub fn create_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let dir = parent(path)?;
+    // It need not be written to be known as taken.
+    if path.symlink_metadata().is_ok() {
+        return Err(named(io::ErrorKind::AlreadyExists.into(), "cannot create", path));
+    }
+    let temp = written(dir, path, bytes)?;
+    temp.persist_noclobber(path).map_err(|e| named(e.error, "cannot create", path))?;
+    sync_dir(dir)
+}
+
+/// `bytes` under a temporary name in `dir`, durable.
+fn written(dir: &Path, path: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> {
     let mut temp = tempfile::Builder::new()
         .prefix(".tmp-")
         .permissions(permissions())
@@ -20,9 +40,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         .map_err(|e| named(e, "cannot create a file in", dir))?;
     temp.write_all(bytes).map_err(|e| named(e, "cannot write", path))?;
     temp.as_file().sync_all().map_err(|e| named(e, "cannot sync", path))?;
-    fault::reach(Point::FileWritten);
-    temp.persist(path).map_err(|e| named(e.error, "cannot write", path))?;
-    sync_dir(dir)
+    Ok(temp)
 }
 
 /// [`replace`] with `value` as indented JSON and a final newline.
@@ -152,6 +170,16 @@ mod tests {
         replace_json(&path, &serde_json::json!({"a": 1})).unwrap();
         replace_json(&path, &serde_json::json!({"a": 2})).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "{\n  \"a\": 2\n}\n");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_whole_file_is_made_only_where_there_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        create_whole(&path, b"first").unwrap();
+        assert_eq!(create_whole(&path, b"second").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&path).unwrap(), b"first");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 

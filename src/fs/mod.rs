@@ -12,7 +12,8 @@ pub use append::AppendLog;
 use atomic::rename;
 pub use atomic::{
     copy_file, create_dir_all, create_dir_exclusive, create_exclusive, create_private_dir, create_temporary_dir,
-    ensure_dir, link, publish, remove_dir_all, remove_empty_dir, remove_if_exists, replace, replace_json, sync_dir,
+    create_whole, ensure_dir, link, publish, remove_dir_all, remove_empty_dir, remove_if_exists, replace, replace_json,
+    sync_dir,
 };
 pub use lock::{LockState, OwnerLock};
 pub use shared_sync::SharedSync;

@@ -1,36 +1,14 @@
 //! Sessions in a caller's folder and in temporary ones: every command works on them, and slots see nothing of them.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use team::isolation::{Level, Preference, probe};
 
+use super::{only, sessions_in, temporary, temporary_sessions};
 use crate::support::{Session, TeamToml, TestEnv, assert_consistent, finish, voters, wait_until};
-
-/// The system's temporary folder of a world.
-fn temporary(env: &TestEnv) -> PathBuf {
-    env.home().parent().unwrap().join("tmp")
-}
-
-/// The sessions in `folder`.
-fn sessions_in(folder: &Path) -> Vec<Session> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
-    entries.filter(|path| path.join("session-meta.json").exists()).map(Session::at).collect()
-}
-
-/// The sessions in temporary folders.
-fn temporary_sessions(env: &TestEnv) -> Vec<Session> {
-    let entries = std::fs::read_dir(temporary(env)).unwrap().map(|entry| entry.unwrap().path());
-    let folders = entries.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("team-session-"));
-    folders.flat_map(|folder| sessions_in(&folder)).collect()
-}
-
-fn only(mut sessions: Vec<Session>) -> Session {
-    assert_eq!(sessions.len(), 1, "{sessions:?}");
-    sessions.remove(0)
-}
 
 /// Each way that hides files here, as the value of `TEAM_ISOLATION`.
 fn ways() -> Vec<&'static str> {
