@@ -22,7 +22,8 @@
 //! | `response-NN.md` `errors/NN.log` `errors/NN.partial.md` | [`capture`] |
 //! | `work/NN/` | the slot's own program |
 //! | private folders of slots, below the system's temporary folder | [`runner`], removed with the slot |
-//! | folders of temporary sessions, below the system's temporary folder | [`session`] |
+//! | folders of temporary sessions, below the system's temporary folder | [`session`], removed by `team gc` |
+//! | `ai-docs/team-*.md`, with `--legacy` | [`engine`], once and never over anything |
 //! | `judging*/**/prompt-NN.md` `judging*/votes.json` `judging*/import-NN.txt`, `response-NN.md` of an imported judge, `verdict.json` `verdict.md` | [`engine`], from what [`judging`] and [`verdict`] make |
 
 pub mod error;

@@ -2,6 +2,7 @@
 //!
 //! Nothing is decided here: values are parsed, and what is not given is left to the configuration.
 
+mod gc;
 mod resume;
 
 use std::num::NonZeroUsize;
@@ -13,6 +14,7 @@ use crate::config::{FileSettings, Leaks, Limit, Passes, Recuse, Repair, SelfVote
 use crate::ids::Sha256Hash;
 use crate::report::Format;
 
+pub use gc::GcArgs;
 pub use resume::ResumeArgs;
 
 const EXAMPLES: &str = "\
@@ -90,6 +92,8 @@ pub enum Command {
     Verify(VerifyArgs),
     /// Stop a running session, or one slot of it
     Cancel(CancelArgs),
+    /// Remove what is left over, and list what stays
+    Gc(GcArgs),
     /// Check whether everything is ready to ask the panel
     Doctor(DoctorArgs),
     /// List what can be asked here and now

@@ -9,6 +9,7 @@ use super::show::name_of;
 use crate::config::ResolvedModel;
 use crate::engine::{self, Keeping, RunRequest, Terms};
 use crate::error::Result;
+use crate::fs::{FolderUse, ProcessFolder};
 use crate::report::{Silent, bytes};
 use crate::runner::{Checks, Limits};
 use crate::secrets::reveal;
@@ -34,7 +35,7 @@ async fn ask(context: &Context, models: Vec<ResolvedModel>) -> Result<Vec<Findin
         return Ok(Vec::new());
     }
     let config = context.load(context.global.settings())?;
-    let folder = tempfile::Builder::new().prefix("team-doctor-").tempdir()?;
+    let folder = ProcessFolder::make(FolderUse::Doctor)?;
     let mut prepared = prepare(context, &config, &models.iter().collect::<Vec<_>>(), None, false).await?;
     let configured = limits(config.settings());
     let request = RunRequest {

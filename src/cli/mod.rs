@@ -8,6 +8,7 @@ mod deep;
 mod demo;
 mod dispatch;
 mod doctor;
+mod gc;
 mod init;
 mod inventory;
 mod judge;

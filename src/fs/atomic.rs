@@ -93,10 +93,15 @@ pub fn create_private_dir(path: &Path) -> io::Result<()> {
 /// Makes a folder of a new name that begins with `prefix`, below the system's temporary folder and for its owner alone.
 /// Nothing removes it but its user. Its path has no symbolic links.
 pub fn create_temporary_dir(prefix: &str) -> io::Result<PathBuf> {
+    Ok(temporary_dir(prefix)?.keep())
+}
+
+/// The same, removed with the value.
+pub(super) fn temporary_dir(prefix: &str) -> io::Result<tempfile::TempDir> {
     let place = std::env::temp_dir();
     let place = place.canonicalize().map_err(|e| named(e, "cannot use the temporary folder", &place))?;
     let made = tempfile::Builder::new().prefix(prefix).permissions(private()).tempdir_in(&place);
-    Ok(made.map_err(|e| named(e, "cannot make a folder in", &place))?.keep())
+    made.map_err(|e| named(e, "cannot make a folder in", &place))
 }
 
 /// Removes a folder with nothing in it; an absent one is fine.

@@ -5,6 +5,7 @@
 mod aside;
 mod canvas;
 mod format;
+mod gc;
 mod ink;
 mod json;
 mod lines;
@@ -16,6 +17,7 @@ mod views;
 
 pub use aside::Aside;
 pub use format::{bytes, seconds, without_controls};
+pub use gc::{gc_summary, gc_text};
 pub use ink::Ink;
 pub use json::{JsonLines, SessionPlace, Written};
 pub use lines::{PlainLines, Starts, unanswered};

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::json::StreamLine;
 use super::views::{ListEntry, SessionReport, StatusReport};
 use crate::judging::Votes;
+use crate::session::gc::GcReport;
 use crate::session::{Manifest, Meta, Record, Status};
 use crate::verdict::Verdict;
 
@@ -33,11 +34,13 @@ pub enum Format {
     ListOutput,
     /// `team show --json`.
     ShowOutput,
+    /// `team gc --json`.
+    GcOutput,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Events,
         Self::Stream,
         Self::Status,
@@ -48,6 +51,7 @@ impl Format {
         Self::StatusOutput,
         Self::ListOutput,
         Self::ShowOutput,
+        Self::GcOutput,
     ];
 
     /// The name on the command line.
@@ -64,6 +68,7 @@ impl Format {
             Self::StatusOutput => "status-output",
             Self::ListOutput => "list-output",
             Self::ShowOutput => "show-output",
+            Self::GcOutput => "gc-output",
         }
     }
 
@@ -81,6 +86,7 @@ impl Format {
             Self::StatusOutput => "what `status --json` prints",
             Self::ListOutput => "what `list --json` prints",
             Self::ShowOutput => "what `show --json` prints",
+            Self::GcOutput => "what `gc --json` prints",
         }
     }
 
@@ -98,6 +104,7 @@ impl Format {
             Self::StatusOutput => of::<StatusReport>(),
             Self::ListOutput => of::<Vec<ListEntry>>(),
             Self::ShowOutput => of::<SessionReport>(),
+            Self::GcOutput => of::<GcReport>(),
         };
         let mut schema = schema.to_value();
         close(&mut schema, Object::Whole);

@@ -11,10 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memchr::memmem;
 use rustix::fs::Mode;
-use tempfile::TempDir;
 
 use super::private::PrivateFolder;
-use crate::fs;
+use crate::fs::{self, FolderUse, ProcessFolder};
 use crate::isolation::{Absent, Access, Enclosure, Mechanism, Place, Shown};
 use crate::session::{Layout, temporary_folders};
 use crate::slots::agents::{HomeUse, ProcessPlan};
@@ -34,7 +33,7 @@ pub struct Surroundings {
     /// The folder that the command was started in.
     current: PathBuf,
     /// The folder of all private ones.
-    scratch: TempDir,
+    scratch: ProcessFolder,
     /// How many private folders have been given a name.
     given: AtomicU64,
 }
@@ -42,9 +41,7 @@ pub struct Surroundings {
 impl Surroundings {
     /// Around a command started in `current` by a user with this `home`; `sessions` need not exist yet.
     pub fn new(sessions: Vec<PathBuf>, home: Option<PathBuf>, current: PathBuf) -> io::Result<Self> {
-        // A path without symbolic links, for that is what mounts are told by.
-        let place = std::env::temp_dir().canonicalize()?;
-        let scratch = tempfile::Builder::new().prefix("team-slots-").tempdir_in(place)?;
+        let scratch = ProcessFolder::make(FolderUse::Slots)?;
         Ok(Self { sessions, home, current, scratch, given: AtomicU64::new(0) })
     }
 

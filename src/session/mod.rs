@@ -10,6 +10,7 @@ mod child;
 mod error;
 mod events;
 mod follow;
+pub mod gc;
 mod layout;
 mod life;
 mod manifest;

@@ -388,7 +388,8 @@ impl Session {
     }
 }
 
-fn take_lock(layout: &Layout) -> Result<OwnerLock, SessionError> {
+/// Takes the session's lock for this process.
+pub(super) fn take_lock(layout: &Layout) -> Result<OwnerLock, SessionError> {
     let owner = format!("process {} on `{}`", std::process::id(), host_name());
     OwnerLock::acquire(&layout.lock(), &owner, LOCK_PATIENCE)?
         .map_err(|owner| SessionError::Owned { session: layout.name(), owner })

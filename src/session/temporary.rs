@@ -1,7 +1,6 @@
 //! Private temporary folders for sessions: each holds one, is its owner's alone, and stays until somebody removes it.
 
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::SessionError;
@@ -22,16 +21,7 @@ pub(super) fn discard(folder: &Path) {
 
 /// The folders of this user's temporary sessions. A link by such a name, or somebody else's folder, is none of them.
 pub fn temporary_folders() -> Vec<PathBuf> {
-    let Ok(place) = std::env::temp_dir().canonicalize() else { return Vec::new() };
-    let user = rustix::process::geteuid().as_raw();
-    let entries = fs_err::read_dir(place).into_iter().flatten().flatten();
-    let ours = entries.filter(|entry| {
-        let named = entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes());
-        named && entry.metadata().is_ok_and(|found| found.is_dir() && found.uid() == user)
-    });
-    let mut folders: Vec<PathBuf> = ours.map(|entry| entry.path()).collect();
-    folders.sort_unstable();
-    folders
+    fs::own_temporary_folders(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes())).unwrap_or_default()
 }
 
 /// Whether the session of this folder is a temporary one.

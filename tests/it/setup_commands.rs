@@ -113,6 +113,7 @@ fn the_main_help_has_examples_and_exit_codes() {
       show           Show a session's answers and verdict
       verify         Check that a session's folder still is what its record says
       cancel         Stop a running session, or one slot of it
+      gc             Remove what is left over, and list what stays
       doctor         Check whether everything is ready to ask the panel
       models         List what can be asked here and now
       config         Show the effective settings, each with where it comes from
