@@ -15,7 +15,7 @@ fn left(env: &TestEnv, name: &str) -> PathBuf {
     std::fs::create_dir_all(folder.join("slot-0/tmp/locked/deep")).unwrap();
     std::fs::write(folder.join("slot-0/tmp/file"), "12345").unwrap();
     std::os::unix::fs::symlink(env.project(), folder.join("slot-0/tmp/link")).unwrap();
-    std::fs::set_permissions(folder.join("slot-0/tmp/locked"), PermissionsExt::from_mode(0)).unwrap();
+    std::fs::set_permissions(folder.join("slot-0/tmp/locked"), PermissionsExt::from_mode(0o000)).unwrap();
     folder
 }
 
