@@ -2,8 +2,10 @@
 //!
 //! Nothing is decided here: values are parsed, and what is not given is left to the configuration.
 
+mod ask;
 mod gc;
 mod resume;
+mod vote;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -14,8 +16,10 @@ use crate::config::{FileSettings, Leaks, Limit, Passes, Recuse, Repair, SelfVote
 use crate::ids::Sha256Hash;
 use crate::report::Format;
 
+pub use ask::AskArgs;
 pub use gc::GcArgs;
 pub use resume::ResumeArgs;
+pub use vote::{VoteArgs, VotingArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,12 +27,14 @@ Examples:
   team run-and-judge -m claude,codex,ollama@qwen3 task.md     blind answers, then a blind vote
   team run -m claude:opus,codex \"Why is the sky blue?\"        only the answers
   team judge latest                                           vote on a finished run
+  team vote -m claude,codex,ollama@qwen3 plan.md              approve or reject a text
   team resume                                                 go on where a run was cut off
   team show latest --reveal                                   who wrote what
   team verify latest                                          whether all is as it was recorded
 
 Exit codes:
-  0    done: `run` has at least one answer, `judge` has a ranking
+  0    done: `run` has at least one answer, `judge` has a ranking, `vote` approves
+  1    `vote` rejects
   2    wrong usage or configuration, or another process owns the session
   3    no decision
   4    nothing usable: no slot completed (with `--strict`: any slot is missing)
@@ -80,6 +86,8 @@ pub enum Command {
     Judge(JudgeArgs),
     /// Ask, then vote: `run` and `judge` in one
     RunAndJudge(RunAndJudgeArgs),
+    /// Let every model of a panel vote on a text itself
+    Vote(VoteArgs),
     /// Go on with a session that was cut off, stopped, or failed in part
     Resume(ResumeArgs),
     /// Show how far a session is
@@ -178,29 +186,6 @@ pub struct RunAndJudgeArgs {
     /// Limits and demands.
     #[command(flatten)]
     pub limits: LimitArgs,
-}
-
-/// What to ask, and whom.
-#[derive(Debug, Clone, Default, Args)]
-pub struct AskArgs {
-    /// The models, separated by commas; may be repeated [default: `panel` of the configuration]
-    #[arg(short, long, value_name = "NAMES", value_delimiter = ',', value_parser = model_name)]
-    pub models: Vec<String>,
-    /// Read the prompt from a file, or `-` for standard input
-    #[arg(short, long, value_name = "FILE|-", conflicts_with = "words")]
-    pub input: Option<PathBuf>,
-    /// The prompt, or one existing file that holds it
-    #[arg(value_name = "PROMPT|FILE")]
-    pub words: Vec<String>,
-    /// A word for the session's name
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
-    /// Put the session inside of this folder below the current one
-    #[arg(long, value_name = "DIR")]
-    pub session_path: Option<PathBuf>,
-    /// Keep the session in a temporary folder, and copy the results to `ai-docs/` after the verdict
-    #[arg(long)]
-    pub legacy: bool,
 }
 
 /// Limits of time and number.
@@ -461,15 +446,6 @@ impl GlobalArgs {
     #[must_use]
     pub fn settings(&self) -> FileSettings {
         FileSettings { sessions_dir: self.sessions_dir.clone(), ..FileSettings::default() }
-    }
-}
-
-impl AskArgs {
-    /// Adds what these set.
-    pub fn apply(&self, settings: &mut FileSettings) {
-        if !self.models.is_empty() {
-            settings.panel = Some(self.models.clone());
-        }
     }
 }
 

@@ -16,7 +16,10 @@ use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::Votes;
 use crate::runner::Observer;
 use crate::session::slot::SlotState;
-use crate::session::{Event, Manifest, Phase, Record, Round, Session, SessionError, SessionState, Status, Turn, Why};
+use crate::session::{
+    Event, Manifest, Phase, Record, Round, Session, SessionError, SessionState, Status, Turn, Why, isolation,
+    isolations_used,
+};
 use crate::verdict::{self, Context, FailedSeat, Names, Seat};
 
 /// A verdict on disk.
@@ -78,7 +81,7 @@ fn verdict_on_record(records: &[Record]) -> Option<Recorded> {
 }
 
 /// A file's bytes, when they are those that were recorded.
-fn check(path: &Path, recorded: Option<Sha256Hash>) -> Result<Vec<u8>> {
+pub(super) fn check(path: &Path, recorded: Option<Sha256Hash>) -> Result<Vec<u8>> {
     let bytes = fs_err::read(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => SessionError::Missing(path.to_owned()),
         _ => SessionError::Io(error),
@@ -122,7 +125,6 @@ pub(super) fn publish(
         second_pass: second_pass.as_ref(),
         source: BallotSource::of(&votes),
         head: folder.head(),
-        isolation: services.isolation(),
     };
     let names = told.names();
     let context = told.context(notes);
@@ -173,16 +175,13 @@ pub(super) fn publish(
     Ok(Published { decision: decision_of(&result, &names), text })
 }
 
-/// What kept slots or judges apart that were asked before the session was resumed elsewhere.
-fn other_isolation(records: &[&[Record]], now: &str) -> Option<String> {
-    let mut begun = records.iter().filter_map(|records| match &records.first()?.event {
-        Event::Created { isolation, .. } => Some(isolation.as_str()),
-        _ => None,
-    });
+/// What else kept slots or judges apart than what `told` says, where the session was resumed elsewhere.
+fn other_isolation(records: &[&[Record]], told: &str) -> Option<String> {
+    let mut all = records.iter().flat_map(|records| isolations_used(records));
     let resumed = records
         .iter()
         .any(|records| records.iter().any(|record| matches!(record.event, Event::Reopened { why: Why::Resume, .. })));
-    let other = begun.find(|begun| *begun != now).filter(|_| resumed)?;
+    let other = all.find(|isolation| *isolation != told).filter(|_| resumed)?;
     Some(format!("before the session was resumed slots were kept apart by other means: {other}"))
 }
 
@@ -224,7 +223,6 @@ pub(super) struct Told<'a> {
     pub(super) second_pass: Option<&'a Status>,
     pub(super) source: BallotSource,
     pub(super) head: Option<Sha256Hash>,
-    pub(super) isolation: String,
 }
 
 impl Told<'_> {
@@ -237,22 +235,31 @@ impl Told<'_> {
         let asked = (self.source == BallotSource::Asked).then_some((self.judges, self.judged));
         let mut notes = panel_notes(self.slots, self.panel, asked);
         notes.extend(of_round);
-        if was_revealed(self.slot_records) {
-            notes.push("the names were revealed to a person before this verdict; the record says when".to_owned());
-        }
-        notes.extend(accepted_drift(self.slot_records));
-        notes.extend(other_isolation(&[self.slot_records, self.judge_records], &self.isolation));
-        notes.extend(dropped_settings(self.slot_records, "slot"));
-        notes.extend(dropped_settings(self.judge_records, "judge"));
+        // By the record, not by what is in force here: the verdict is the same whoever publishes it.
+        let used = isolations_used(self.judge_records).last();
+        let isolation = used.or_else(|| isolation(self.judge_records)).unwrap_or_default().to_owned();
+        notes.extend(record_notes(self.slot_records, self.judge_records, &isolation));
         let mut failed = failed_seats(self.slots, Seat::Slot, "");
         failed.extend(failed_seats(self.judged, Seat::Judge, &format!("{}/", self.round.folder())));
         if let Some(second) = self.second_pass {
             let folder = format!("{}/{}/", self.round.folder(), Turn::SecondPass.folder());
             failed.extend(failed_seats(second, Seat::Judge, &folder));
         }
-        let isolation = self.isolation.clone();
         Context { session: self.session.to_owned(), head: self.head, failed, isolation, notes }
     }
+}
+
+/// What a reader must know about how slots and judges were asked, as their records tell it.
+pub(super) fn record_notes(slots: &[Record], judges: &[Record], isolation: &str) -> Vec<String> {
+    let mut notes = Vec::new();
+    if was_revealed(slots) {
+        notes.push("the names were revealed to a person before this verdict; the record says when".to_owned());
+    }
+    notes.extend(accepted_drift(slots));
+    notes.extend(other_isolation(&[slots, judges], isolation));
+    notes.extend(dropped_settings(slots, "slot"));
+    notes.extend(dropped_settings(judges, "judge"));
+    notes
 }
 
 fn names_of(manifest: &Manifest) -> std::collections::BTreeMap<SlotId, String> {
@@ -272,7 +279,7 @@ fn dropped_settings(records: &[Record], side: &str) -> Vec<String> {
 }
 
 /// `folder` is where the paths of their logs begin.
-fn failed_seats(status: &Status, seat: fn(SlotId) -> Seat, folder: &str) -> Vec<FailedSeat> {
+pub(super) fn failed_seats(status: &Status, seat: fn(SlotId) -> Seat, folder: &str) -> Vec<FailedSeat> {
     status
         .models
         .iter()
@@ -300,7 +307,7 @@ fn was_revealed(records: &[Record]) -> bool {
 
 /// What a reader must know about how the answers came about.
 /// `asked` are the judges, unless their ballots are from elsewhere.
-fn panel_notes(slots: &Status, panel: &Manifest, asked: Option<(&Manifest, &Status)>) -> Vec<String> {
+pub(super) fn panel_notes(slots: &Status, panel: &Manifest, asked: Option<(&Manifest, &Status)>) -> Vec<String> {
     let mut notes = Vec::new();
     let judges = asked.map(|(manifest, status)| ("judge", status, manifest));
     for (side, status, manifest) in [("slot", slots, panel)].into_iter().chain(judges) {

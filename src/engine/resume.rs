@@ -1,23 +1,25 @@
 //! Going on with a session: what is left of it, whether anything is not as it was, and doing the rest as a first run does.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use rand::CryptoRng;
 
-use super::judge::JudgeRequest;
 use super::outcome::{Decision, Outcome};
 use super::plan::{RoundPlan, RunPlan, Terms};
 use super::record::show_since;
 use super::round::{Opened, prompt_hashes};
 use super::run::{Context, Work, abandon, go_on, stands};
+use super::vote::{self, VoteWork};
 use crate::config::{ResolvedModel, Target};
 use crate::error::{Error, Result};
 use crate::ids::{Sha256Hash, SlotId};
 use crate::runner::Limits;
 use crate::session::slot::SlotState;
 use crate::session::{
-    Ended, Event, Layout, Manifest, Phase, Record, Round, Session, SessionError, SessionState, TakeUp, Why,
+    Drift, Ended, Event, Layout, Manifest, Phase, Record, Round, Session, SessionError, SessionState, TakeUp, Why,
+    accepted,
 };
 
 /// How a session is resumed.
@@ -65,7 +67,7 @@ impl Pace {
 pub struct Resumption {
     work: Work,
     failed: bool,
-    drift: Vec<String>,
+    drift: Drift,
     slots: Vec<SlotId>,
     judging: Judging,
     /// Everybody that may be asked, or was.
@@ -96,7 +98,9 @@ impl Resumption {
         let panel = session.panel();
         panel.check_answers()?;
         let plan = RunPlan::read(panel.records())?;
-        let mut drift = drifted(panel.records(), session.layout())?;
+        let known = accepted(panel.records());
+        let mut drift = Drifted { session: session.layout(), known: &known, found: Drift::default() };
+        drift.look(panel.records(), session.layout())?;
         let slots = panel.left(options.failed);
         let manifest = panel.manifest();
 
@@ -119,7 +123,7 @@ impl Resumption {
             (Some((stand, folder)), Some(round)) => {
                 if !stand.published {
                     terms = Terms { limits: round.terms().limits, ..terms };
-                    drift.extend(drifted(folder.records(), folder.layout())?);
+                    drift.look(folder.records(), folder.layout())?;
                 }
                 let named = || members_of(folder.manifest());
                 Some(round.judging.request(named)?)
@@ -136,13 +140,18 @@ impl Resumption {
         let abandoned = abandoned.map(|(stand, _)| stand.round);
         if let Some(judge) = &judge {
             let recorded = newest.as_ref().map_or(panel.records(), |(_, folder)| folder.records());
-            drift.extend(drifted_prompts(recorded, judge));
+            drift.found.differences.extend(drifted_prompts(recorded, prompt_hashes(&judge.prompts)));
         }
-        drift.sort();
-        drift.dedup();
-        if !drift.is_empty() && !options.accept_drift {
+        let vote = plan.voting.clone().map(VoteWork::resumed).transpose()?;
+        if let Some(vote) = &vote {
+            drift.found.differences.extend(drifted_prompts(panel.records(), vote.prompt_hashes()));
+        }
+        let mut drift = drift.found;
+        drift.differences.sort();
+        drift.differences.dedup();
+        if !drift.differences.is_empty() && !options.accept_drift {
             let error = Error::usage(format!("`{}` is not as it was when it began", session.id()));
-            let error = drift.iter().fold(error, |error, difference| error.hint(difference));
+            let error = drift.differences.iter().fold(error, |error, difference| error.hint(difference));
             return Err(error.hint("put it back, or go on all the same with `--accept-drift`; the verdict will say so"));
         }
 
@@ -171,11 +180,17 @@ impl Resumption {
             let judges = judge.as_ref().map(|judge| judge.judges_of(&members_of(manifest)));
             asked.extend(judges.into_iter().flatten());
         }
+        let judging = match &vote {
+            Some(_) if !slots.is_empty() || complete > 0 && !vote::stands(panel.records()) => Judging::Left,
+            Some(_) => Judging::Nothing,
+            None => judging,
+        };
         let work = Work {
             terms: options.pace.over(terms),
             checks: plan.checks()?,
             strict: plan.strict,
             judge,
+            vote,
             opened,
             notes: plan.notes,
         };
@@ -208,7 +223,7 @@ impl Resumption {
     /// What is not as it was, and was accepted.
     #[must_use]
     pub fn drift(&self) -> &[String] {
-        &self.drift
+        &self.drift.differences
     }
 
     /// The slots that are asked.
@@ -230,6 +245,12 @@ impl Resumption {
         has_ended && self.slots.is_empty() && self.judging == Judging::Nothing
     }
 
+    /// Whether the panel votes on the task itself.
+    #[must_use]
+    pub const fn is_vote(&self) -> bool {
+        self.work.vote.is_some()
+    }
+
     /// Whether votes are left.
     #[must_use]
     pub fn is_to_be_judged(&self) -> bool {
@@ -249,7 +270,13 @@ pub async fn resume<R: CryptoRng>(
     control.serve(session.layout());
     observer.enter(".");
     let known = session.panel().records().len();
-    let how = TakeUp { failed: resumption.failed, drift: &resumption.drift, ended: Ended::GoesOn };
+    let isolation = services.isolation();
+    let how = TakeUp {
+        failed: resumption.failed,
+        drift: &resumption.drift,
+        isolation: Some(&isolation),
+        ended: Ended::GoesOn,
+    };
     session.take_up(how, Timestamp::now())?;
     show_since(session.panel(), known, observer);
     if let Some(round) = resumption.abandoned {
@@ -270,7 +297,16 @@ pub fn finished(mut session: Session, resumption: &Resumption) -> Result<Outcome
     };
     let mut verdict = None;
     session.finish_phase(Phase::Run);
-    if let Some(before) = stands(&mut session)? {
+    if resumption.work.vote.is_some() {
+        match vote::published(&mut session, resumption.work.strict)? {
+            Some(before) => {
+                decision = before.decision;
+                verdict = Some(before.text);
+            }
+            None if complete == 0 => decision = Decision::NothingUsable { complete, all },
+            None => decision = Decision::NoDecision { why: "the votes were not counted".to_owned() },
+        }
+    } else if let Some(before) = stands(&mut session)? {
         decision = before.decision;
         verdict = Some(before.text);
     } else if resumption.work.judge.is_some() && matches!(decision, Decision::Answers { .. }) {
@@ -288,37 +324,47 @@ fn members_of(manifest: &Manifest) -> Vec<ResolvedModel> {
     members.map(|member| member.resolved.clone()).collect()
 }
 
-/// What of a folder is not as it was recorded at its beginning, in words.
-fn drifted(records: &[Record], layout: &Layout) -> Result<Vec<String>> {
-    let Some(Event::Created { tool, input, manifest, .. }) = records.first().map(|record| &record.event) else {
-        return Ok(Vec::new());
-    };
-    let mut drift = Vec::new();
-    let ours = env!("CARGO_PKG_VERSION");
-    if tool != ours {
-        drift.push(format!("it was begun by `team` {tool}, and this is {ours}"));
-    }
-    let mut compare = |path: std::path::PathBuf, recorded: Sha256Hash| {
-        let bytes = fs_err::read(&path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => SessionError::Missing(path.clone()),
-            _ => SessionError::Io(error),
-        })?;
-        if Sha256Hash::of(&bytes) != recorded {
-            drift.push(format!("`{}` was changed", path.display()));
-        }
-        Ok::<_, Error>(())
-    };
-    if let Some(input) = input {
-        compare(layout.input(), *input)?;
-    }
-    compare(layout.manifest(), *manifest)?;
-    Ok(drift)
+/// Looks for what is not as it was recorded at the beginning.
+struct Drifted<'a> {
+    session: &'a Layout,
+    /// What was accepted before.
+    known: &'a BTreeMap<String, (Sha256Hash, usize)>,
+    found: Drift,
 }
 
-/// The texts sent to judges that are not those of the beginning.
-fn drifted_prompts(records: &[Record], judge: &JudgeRequest) -> Vec<String> {
+impl Drifted<'_> {
+    /// Looks at one folder of the session.
+    fn look(&mut self, records: &[Record], layout: &Layout) -> Result<()> {
+        let Some(Event::Created { tool, input, task, manifest, .. }) = records.first().map(|record| &record.event)
+        else {
+            return Ok(());
+        };
+        let ours = env!("CARGO_PKG_VERSION");
+        if tool != ours {
+            self.found.differences.push(format!("it was begun by `team` {tool}, and this is {ours}"));
+        }
+        let files = [(layout.input(), *input), (layout.task(), *task), (layout.manifest(), Some(*manifest))];
+        for (path, recorded) in files {
+            let Some(recorded) = recorded else { continue };
+            let bytes = fs_err::read(&path).map_err(|error| match error.kind() {
+                std::io::ErrorKind::NotFound => SessionError::Missing(path.clone()),
+                _ => SessionError::Io(error),
+            })?;
+            let file = path.strip_prefix(self.session.root()).unwrap_or(&path).display().to_string();
+            let expected = self.known.get(&file).map_or(recorded, |(hash, _)| *hash);
+            let found = Sha256Hash::of(&bytes);
+            if found != expected {
+                self.found.differences.push(format!("`{}` was changed", path.display()));
+                self.found.files.insert(file, found);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The texts sent to models that are not those of the beginning; `now` are the hashes of those in use.
+fn drifted_prompts(records: &[Record], now: BTreeMap<String, Sha256Hash>) -> Vec<String> {
     let Some(Event::Created { prompts, .. }) = records.first().map(|record| &record.event) else { return Vec::new() };
-    let now = prompt_hashes(&judge.prompts);
     let names = prompts.keys().chain(now.keys().filter(|name| !prompts.contains_key(*name)));
     let changed = names.filter(|name| prompts.get(*name) != now.get(*name));
     changed.map(|name| format!("the prompt text `{name}` was changed")).collect()

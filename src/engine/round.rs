@@ -21,11 +21,11 @@ use crate::judging::{
     Answer, Assignment, Candidate, CopyRules, Coverage, Fitted, Judge, JudgePrompts, JudgeVotes, Panel, RepairTurn,
     Votes, assign,
 };
-use crate::prompts::Prompts;
+use crate::prompts::{PromptName, Prompts};
 use crate::runner::{Control, Observer};
 use crate::session::slot::{Reason, SlotState};
 use crate::session::{
-    Ended, Event, Manifest, NewRound, NewTurn, PanelFolder, Round, Session, SessionKind, SessionState, SlotEnd,
+    Drift, Ended, Event, Manifest, NewRound, NewTurn, PanelFolder, Round, Session, SessionKind, SessionState, SlotEnd,
     SlotError, Status, TakeUp, Turn,
 };
 
@@ -44,7 +44,7 @@ pub(super) struct RoundEnd {
 
 /// The hash of each text sent to judges, for the record.
 pub(super) fn prompt_hashes(prompts: &Prompts) -> BTreeMap<String, Sha256Hash> {
-    prompts.hashes().into_iter().map(|(name, hash)| (name.to_owned(), hash)).collect()
+    prompts.hashes_of(&PromptName::OF_JUDGES).into_iter().map(|(name, hash)| (name.to_owned(), hash)).collect()
 }
 
 /// A round that was opened before.
@@ -114,7 +114,9 @@ pub(super) async fn run_round<R: CryptoRng>(
             let mut folder = session.enter_round(round)?;
             observer.enter(&round.folder());
             let known = folder.records().len();
-            folder.take_up(TakeUp { failed, drift: &[], ended: Ended::GoesOn }, now)?;
+            let isolation = services.isolation();
+            let how = TakeUp { failed, drift: &Drift::NONE, isolation: Some(&isolation), ended: Ended::GoesOn };
+            folder.take_up(how, now)?;
             show_since(&folder, known, observer);
             (round, folder)
         }

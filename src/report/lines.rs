@@ -251,7 +251,17 @@ mod tests {
         run.end(10, 2, SlotEnd::without_answer(1, SlotError::new(Reason::Auth, "no\u{1b}[2J key\nmore")));
         run.event(10, Event::Interrupted);
         let slots = vec![run.slot(2)];
-        run.event(10, Event::Reopened { why: Why::Resume, slots, failed: true, drift: Vec::new() });
+        run.event(
+            10,
+            Event::Reopened {
+                why: Why::Resume,
+                slots,
+                failed: true,
+                drift: Vec::new(),
+                accepted: Default::default(),
+                isolation: None,
+            },
+        );
         run.event(10, Event::SlotStarted { slot: run.slot(2), attempt: 2 });
         run.event(11, Event::StopRequested { cause: "deadline".to_owned(), slots: Vec::new() });
         insta::assert_snapshot!(run.text(), @r"

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 
 use super::SessionError;
+use super::child::has_record;
 use super::events::History;
 use super::layout::{Layout, Round, Turn};
 use super::meta::{Meta, SessionState};
@@ -139,7 +140,7 @@ impl Catalogue {
         self.find(reference).or_else(|error| {
             let damaged = [PathBuf::from(reference), self.base.join(reference)].into_iter().find_map(|path| {
                 let layout = Layout::new(fs::canonicalize(path).ok()?);
-                (layout.events().is_file() || layout.manifest().is_file()).then_some(layout)
+                was_made(&layout).then_some(layout)
             });
             match error {
                 SessionError::NotFound { .. } => damaged.ok_or(error),
@@ -168,6 +169,12 @@ impl Catalogue {
         };
         Ok(entries.filter_map(|entry| is_session(&entry.ok()?.path())).collect())
     }
+}
+
+/// Whether somebody was or could be asked in a folder that is no session: its record was begun, or its status written.
+/// Where neither is, its owner was stopped while it made the folder.
+fn was_made(layout: &Layout) -> bool {
+    has_record(layout).unwrap_or(true) || layout.status().is_file()
 }
 
 fn is_session(path: &Path) -> Option<Layout> {

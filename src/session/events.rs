@@ -196,6 +196,12 @@ pub enum Event {
         /// What is not as it was when the session began, in words, and was accepted.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         drift: Vec<String>,
+        /// The files among them, as they were accepted: path relative to the session's folder, and hash.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+        accepted: BTreeMap<String, Sha256Hash>,
+        /// What keeps slots apart from here on, where that is not what did before.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        isolation: Option<String>,
     },
     /// The session or round ended.
     Closed {

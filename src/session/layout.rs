@@ -34,6 +34,12 @@ impl Layout {
         self.root.join("session-meta.json")
     }
 
+    /// `task.md`: the user's own text, where `input.md` has instructions added to it.
+    #[must_use]
+    pub fn task(&self) -> PathBuf {
+        self.root.join("task.md")
+    }
+
     /// `input.md`: the prompt that every slot receives.
     #[must_use]
     pub fn input(&self) -> PathBuf {

@@ -134,7 +134,7 @@ impl Session {
         fault::reach(Point::SessionLocked);
         let id = layout.name();
         if let Some(task) = new.task {
-            fs::replace(&layout.root().join("task.md"), task)?;
+            fs::replace(&layout.task(), task)?;
         }
         let meta = Meta {
             version: FormatVersion::CURRENT,
@@ -230,7 +230,14 @@ impl Session {
     /// Goes on with a session that had ended, to judge its answers.
     pub fn reopen(&mut self, now: Timestamp) -> Result<(), SessionError> {
         self.unseal()?;
-        let reopened = Event::Reopened { why: Why::Judge, slots: Vec::new(), failed: false, drift: Vec::new() };
+        let reopened = Event::Reopened {
+            why: Why::Judge,
+            slots: Vec::new(),
+            failed: false,
+            drift: Vec::new(),
+            accepted: BTreeMap::new(),
+            isolation: None,
+        };
         self.panel.record(reopened, now)?;
         self.panel.settle()?;
         fault::reach(Point::ReopenRecorded);

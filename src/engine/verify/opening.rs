@@ -36,14 +36,14 @@ impl Opening<'_> {
             }
             return Ok(None);
         }
-        let events = format!("{prefix}events.jsonl");
-        if closed.is_none() && audit.entry(&events).is_ok_and(|entry| entry == Entry::Missing) {
-            // Made right before the record is: its owner was stopped in between, or is there now.
+        if closed.is_none() && !has_record(audit, &format!("{prefix}events.jsonl")) {
+            // Made right before the first line of the record is: its owner was stopped in between, or is there now.
             for name in audit.names(folder).to_vec() {
-                if !matches!(name.as_str(), "manifest.json" | "work" | "errors") && !name.starts_with(".tmp-") {
-                    strangers::stranger(audit, &format!("{prefix}{name}"));
-                } else {
+                let made = ["manifest.json", "work", "errors", "events.jsonl"].contains(&name.as_str());
+                if made || name.starts_with(".tmp-") {
                     audit.know(&format!("{prefix}{name}"));
+                } else {
+                    strangers::stranger(audit, &format!("{prefix}{name}"));
                 }
             }
             audit.note(format!("the {what} in `{folder}` was opened and has no record: nothing was asked in it"));
@@ -92,7 +92,7 @@ impl Opening<'_> {
                     let what = format!("does not ask the judges of line {line} of `{own}`");
                     audit.mismatch(Mismatch::new(&record.file, what).line(1));
                 }
-                if !matches!(around.created(), Some(Event::Created { manifest: known, .. }) if known == manifest) {
+                if !self.parent.manifest_hashes.contains(manifest) {
                     let what = format!("has not the manifest of `{own}`, so its judges are not those of the round");
                     audit.mismatch(Mismatch::new(&record.file, what).line(1));
                 }
@@ -109,5 +109,14 @@ impl Opening<'_> {
             let found = record.head.map(|head| head.to_string()).unwrap_or_default();
             audit.mismatch(told.line(record.count).between(head, found));
         }
+    }
+}
+
+/// Whether the record `events` has a whole line, or is no plain file at all, which is told by whoever reads it.
+fn has_record(audit: &Audit, events: &str) -> bool {
+    match audit.entry(events) {
+        Ok(Entry::Missing) => false,
+        Ok(Entry::File) => fs_err::read(audit.path(events)).map_or(true, |bytes| bytes.contains(&b'\n')),
+        Ok(Entry::Folder | Entry::Other(_)) | Err(_) => true,
     }
 }

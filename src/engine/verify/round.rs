@@ -9,7 +9,7 @@ use super::document;
 use super::headings::Headings;
 use super::imports;
 use super::opening::Opening;
-use super::panel::Panel;
+use super::panel::{Accepted, Panel};
 use super::record::FolderRecord;
 use super::report::Mismatch;
 use super::turns::TurnFolder;
@@ -61,9 +61,13 @@ impl RoundFolder {
         let opening = Opening { parent: session, index: opened, folder: round.folder(), round, turn: None };
         let Some(mut panel) = opening.read(audit, id, owned)? else { return Ok(checked) };
         audit.checked.rounds += 1;
-        panel.check_beginning(audit)?;
+        panel.check_beginning(audit, &Accepted::of(&session.record))?;
         let published = published(&panel.record);
         checked.verdict = published.as_ref().map(|published| published.verdict);
+        if published.is_none() {
+            // Written right before they are recorded.
+            ["verdict.json", "verdict.md"].iter().for_each(|name| panel.unrecorded(audit, name));
+        }
         let headings = check_prompts(audit, &panel);
         let imports = imports::check(audit, &panel);
         checked.turns = TurnFolder::check_all(audit, &panel, id, round, owned)?;
@@ -204,7 +208,6 @@ fn check_verdict(audit: &mut Audit, folders: &Folders<'_>, published: &Published
         return;
     };
     let Some(judged) = panel.record.fold(audit, folders.id, published.index) else { return };
-    let Some(Event::Created { isolation, .. }) = panel.record.created() else { return };
     let told = Told {
         session: folders.id,
         round: folders.round,
@@ -217,7 +220,6 @@ fn check_verdict(audit: &mut Audit, folders: &Folders<'_>, published: &Published
         second_pass: folders.second_pass,
         source: votes.map_or(BallotSource::Asked, BallotSource::of),
         head,
-        isolation: isolation.clone(),
     };
     let expected = verdict::render(result, &told.names(), &told.context(Vec::new()));
     if let Some(found) = document::difference(&expected, &md) {

@@ -127,6 +127,9 @@ fn resumes(env: &TestEnv, point: &str, expected: &CameOf) {
     );
     let listed = finish(env, &["list"], 0).0;
     assert_eq!(listed.contains("interrupted"), !is_closed, "{point}: {listed}");
+    // What was cut off between two files that belong together is told, and is no mismatch.
+    let (verified, _) = finish(env, &["verify"], 0);
+    assert_eq!(verified.contains("the session was interrupted"), !is_closed, "{point}: {verified}");
     assert_eq!(snapshot(env), before, "{point}: looking writes nothing");
 
     let done = finished(&session);
@@ -178,6 +181,17 @@ fn a_run_that_is_killed_while_its_folder_is_made_is_no_session_and_another_can_b
         die(&env, point, RUN);
         let (_, err) = finish(&env, &["resume"], 2);
         assert!(err.contains("no session `latest`"), "{point}: {err}");
+        // By its name it can be looked at as soon as it has a record.
+        let recorded = ["panel-recorded", "panel-filled"].contains(&point);
+        for folder in env.sessions() {
+            let (out, err) = finish(&env, &["verify", &folder.id()], if recorded { 0 } else { 2 });
+            let told = if recorded {
+                out.contains("`session-meta.json` was not written yet")
+            } else {
+                err.contains("no session")
+            };
+            assert!(told, "{point}: {out}{err}");
+        }
         assert_eq!(finish(&env, &["list", "--json"], 0).0.trim(), "[]", "{point}");
         for name in PANEL {
             assert!(calls(&env, name).is_empty(), "{point}: nobody was asked");

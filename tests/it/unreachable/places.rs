@@ -75,9 +75,10 @@ fn a_judge_sees_its_own_prompt_and_nothing_of_the_others() {
 }
 
 #[test]
-fn a_session_that_was_moved_is_hidden_where_it_is() {
+fn a_session_that_was_moved_is_hidden_where_it_is_with_its_neighbours_there() {
     for way in ways() {
-        let look = "cat; cat ../../../manifest.json \"$SESSIONS\"/*/manifest.json \"$SESSIONS\"/*/response-*; true";
+        let look = "cat; cat ../../../manifest.json \"$SESSIONS\"/*/manifest.json \"$SESSIONS\"/*/response-* \
+                    ../../../../*/manifest.json ../../../../*/response-*; true";
         let config = TeamToml::new()
             .agent("quokka", &["swallow", "print one"])
             .agent("wombat", &["swallow", "print two"])
@@ -93,9 +94,14 @@ fn a_session_that_was_moved_is_hidden_where_it_is() {
         let env = env.set("SESSIONS", &sessions);
         finish(&env, &["run", "-m", "quokka,wombat", "the question"], 0);
         finish(&env, &["run", "-m", "quokka,wombat", "--name", "other", "another question"], 0);
-        let moved = env.path("moved here");
-        let session = env.sessions().into_iter().find(|session| !session.id().contains("other")).unwrap();
-        std::fs::rename(session.dir(), &moved).unwrap();
+        finish(&env, &["run", "-m", "quokka,wombat", "--name", "neighbour", "a third question"], 0);
+        let moved = env.path("elsewhere/moved here");
+        std::fs::create_dir(env.path("elsewhere")).unwrap();
+        for session in env.sessions().into_iter().filter(|session| !session.id().contains("other")) {
+            let neighbour = session.id().contains("neighbour");
+            let to = if neighbour { env.path("elsewhere/neighbour") } else { moved.clone() };
+            std::fs::rename(session.dir(), to).unwrap();
+        }
         let _ = env.team(&["judge", moved.to_str().unwrap(), "--judges", "thief"]).output().unwrap();
         let round = crate::support::Session::at(&moved).round("judging");
         assert_eq!(round.text("response-01.md"), round.text("prompt-01.md"), "{way}: its own prompt and no more");

@@ -1,0 +1,48 @@
+//! `team vote`.
+
+use std::sync::Arc;
+
+use super::args::VoteArgs;
+use super::context::Context;
+use super::panel::{checks, conclude, prepare, prompts, resolve, terms, warn_of_missing};
+use crate::engine::{self, Keeping, TopLines, VoteRequest, read_input};
+use crate::error::{ExitCode, Result};
+use crate::session::SessionKind;
+
+/// Lets a panel vote on a text.
+pub(super) async fn vote(args: &VoteArgs, context: &Context) -> Result<ExitCode> {
+    let mut flags = context.global.settings();
+    args.ask.apply(&mut flags);
+    args.limits.apply(&mut flags);
+    args.voting.apply(&mut flags);
+    let config = context.load(flags)?;
+    let cwd = &context.cwd;
+    let ask = &args.ask;
+    let input = read_input(ask.input.as_deref(), &ask.words, TopLines::Directives)?;
+    let models = resolve(context, &config, config.panel()?)?;
+    let (prompts, prompts_dir) = prompts(context, args.voting.prompts.as_deref())?;
+    let sessions_dir = &config.settings().sessions_dir;
+    let keeping = Keeping::of(&input, ask.session_path.as_deref(), ask.legacy, cwd, sessions_dir)?;
+    let request = VoteRequest {
+        kind: SessionKind::Team,
+        keeping,
+        title: ask.name.clone().unwrap_or_else(|| input.title().to_owned()),
+        task: input.text,
+        models,
+        threshold: config.settings().threshold,
+        quorum: args.voting.quorum.map(std::num::NonZeroU32::get),
+        strict: args.limits.strict,
+        terms: terms(config.settings(), args.limits.require_blind),
+        checks: checks(&args.limits)?,
+        prompts: Arc::new(prompts),
+        prompts_dir,
+        notes: Vec::new(),
+    };
+    request.check()?;
+    warn_of_missing(context, &request.models);
+    let asked: Vec<_> = request.models.iter().collect();
+    let prepared = prepare(context, &config, &asked, request.keeping.folder(), args.limits.require_blind).await?;
+    let voted =
+        conclude(context, prepared, async |context| engine::vote(request, context, &mut rand::rng()).await).await?;
+    Ok(voted.exit_code())
+}
