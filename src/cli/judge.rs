@@ -20,6 +20,7 @@ pub(super) async fn judge(args: &JudgeArgs, context: &Context) -> Result<ExitCod
     args.limits.apply(&mut flags);
     let config = context.load(flags)?;
     let layout = Catalogue::new(&config.settings().sessions_dir).find(&args.session)?;
+    engine::check_judgeable(&layout)?;
     if !args.import.is_empty() {
         return import(args, layout, &config, context).await;
     }

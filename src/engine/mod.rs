@@ -38,4 +38,4 @@ pub use resume::{Pace, ResumeOptions, Resumption, finished, resume};
 pub use run::{Context, RunRequest, import, judge, run};
 pub use services::{Folders, Services};
 pub use verify::{Checked, Mismatch, RecordEnd, Verification, verify};
-pub use vote::{VoteRequest, vote};
+pub use vote::{VoteRequest, check_judgeable, vote};

@@ -142,7 +142,7 @@ impl Resumption {
             let recorded = newest.as_ref().map_or(panel.records(), |(_, folder)| folder.records());
             drift.found.differences.extend(drifted_prompts(recorded, prompt_hashes(&judge.prompts)));
         }
-        let vote = plan.voting.clone().map(VoteWork::resumed).transpose()?;
+        let vote = plan.voting.clone().map(|plan| VoteWork::resumed(plan, options.failed)).transpose()?;
         if let Some(vote) = &vote {
             drift.found.differences.extend(drifted_prompts(panel.records(), vote.prompt_hashes()));
         }
@@ -170,13 +170,14 @@ impl Resumption {
         let opened = newest.as_ref().filter(|_| judge.is_some() && round_plan.is_some());
         let opened = opened.map(|(stand, _)| Opened { round: stand.round, failed: options.failed });
         // Those that answered already are asked nothing; but their keys must not be written either.
+        let asks_again = vote.is_some() && judging == Judging::Left;
         let needed = |slot: &SlotId, model: &ResolvedModel| {
-            slots.contains(slot) || !matches!(model.target, Target::Local { .. })
+            asks_again || slots.contains(slot) || !matches!(model.target, Target::Local { .. })
         };
         let members = manifest.models.iter().map(|(slot, member)| (slot, &member.resolved));
         let mut asked: Vec<ResolvedModel> =
             members.filter(|(slot, model)| needed(slot, model)).map(|(_, model)| model.clone()).collect();
-        if judging == Judging::Left {
+        if judging == Judging::Left && vote.is_none() {
             let judges = judge.as_ref().map(|judge| judge.judges_of(&members_of(manifest)));
             asked.extend(judges.into_iter().flatten());
         }

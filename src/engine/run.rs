@@ -15,7 +15,7 @@ use super::publish::{Published, publish, published, voted};
 use super::record::{record, show_last};
 use super::round::{Opened, RoundContext, prompt_hashes, run_round};
 use super::services::Services;
-use super::vote::{VoteWork, conclude};
+use super::vote::{VoteWork, conclude, refuse_votes};
 use crate::config::ResolvedModel;
 use crate::error::{Error, ErrorKind, Result};
 use crate::judging::task_schema;
@@ -138,7 +138,7 @@ pub(super) async fn go_on<R: CryptoRng>(
     let ran = run_slots(&mut session, services, work, control, observer).await;
     session.finish_phase(Phase::Run);
     if let Some(vote) = &work.vote {
-        return conclude(session, vote, work, ran.err(), services, control, observer);
+        return conclude(session, vote, work, ran.err(), services, control, observer).await;
     }
     let complete = session.panel().status().count(SlotState::Completed);
     let all = session.panel().status().models.len();
@@ -261,6 +261,7 @@ async fn judge_again<R: CryptoRng>(
 ) -> Result<Outcome> {
     let Context { services, control, observer, announce } = context;
     let mut session = Session::open(layout)?;
+    refuse_votes(session.id(), session.panel().records())?;
     let status = session.panel().status();
     let unfinished = status.models.iter().find(|(_, entry)| !entry.state.is_terminal());
     if unfinished.is_some() || status.state.is_active() || status.state == SessionState::Interrupted {

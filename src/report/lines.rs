@@ -119,7 +119,8 @@ pub(super) fn change(record: &Record, status: &Status, starts: Starts, ink: Ink)
         }
         Event::TurnOpened { turn: Turn::Repair, judges } => {
             let judges: Vec<String> = judges.iter().map(ToString::to_string).collect();
-            Some(format!("asking once more for what ballots lack: judge {}", judges.join(", ")))
+            let what = if who.is_empty() { "a vote that can be read" } else { "what ballots lack" };
+            Some(format!("asking once more for {what}: {who}{}", judges.join(", ")))
         }
         _ => None,
     }

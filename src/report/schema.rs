@@ -9,7 +9,7 @@ use super::views::{ListEntry, SessionReport, StatusReport};
 use crate::judging::Votes;
 use crate::session::gc::GcReport;
 use crate::session::{Manifest, Meta, Record, Status};
-use crate::verdict::Verdict;
+use crate::verdict::{TaskVerdict, Verdict};
 
 /// A format of ours, or of what a command prints with `--json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub enum Format {
     Votes,
     /// `verdict.json`.
     Verdict,
+    /// `verdict.json` of a vote on a task.
+    TaskVerdict,
     /// `team status --json`.
     StatusOutput,
     /// `team list --json`.
@@ -40,7 +42,7 @@ pub enum Format {
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Events,
         Self::Stream,
         Self::Status,
@@ -48,6 +50,7 @@ impl Format {
         Self::Manifest,
         Self::Votes,
         Self::Verdict,
+        Self::TaskVerdict,
         Self::StatusOutput,
         Self::ListOutput,
         Self::ShowOutput,
@@ -65,6 +68,7 @@ impl Format {
             Self::Manifest => "manifest",
             Self::Votes => "votes",
             Self::Verdict => "verdict",
+            Self::TaskVerdict => "task-verdict",
             Self::StatusOutput => "status-output",
             Self::ListOutput => "list-output",
             Self::ShowOutput => "show-output",
@@ -77,12 +81,15 @@ impl Format {
     pub const fn describe(self) -> &'static str {
         match self {
             Self::Events => "each line of `events.jsonl`",
-            Self::Stream => "each line of `run`, `judge`, `run-and-judge`, `demo` and `status --watch` with `--json`",
+            Self::Stream => {
+                "each line of `run`, `judge`, `run-and-judge`, `vote`, `demo` and `status --watch` with `--json`"
+            }
             Self::Status => "`status.json`",
             Self::Meta => "`session-meta.json`",
             Self::Manifest => "`manifest.json`",
             Self::Votes => "`votes.json`",
             Self::Verdict => "`verdict.json`",
+            Self::TaskVerdict => "`verdict.json` of `vote`",
             Self::StatusOutput => "what `status --json` prints",
             Self::ListOutput => "what `list --json` prints",
             Self::ShowOutput => "what `show --json` prints",
@@ -101,6 +108,7 @@ impl Format {
             Self::Manifest => of::<Manifest>(),
             Self::Votes => of::<Votes>(),
             Self::Verdict => of::<Verdict>(),
+            Self::TaskVerdict => of::<TaskVerdict>(),
             Self::StatusOutput => of::<StatusReport>(),
             Self::ListOutput => of::<Vec<ListEntry>>(),
             Self::ShowOutput => of::<SessionReport>(),

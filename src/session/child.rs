@@ -23,8 +23,8 @@ use crate::ids::{Sha256Hash, SlotId};
 pub struct NewTurn<'a> {
     /// The kind of session it belongs to.
     pub kind: SessionKind,
-    /// The round.
-    pub round: Round,
+    /// The round; `None` where it is a turn of the session's own slots.
+    pub round: Option<Round>,
     /// Which turn.
     pub turn: Turn,
     /// The judges that are asked; they keep their ids.

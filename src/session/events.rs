@@ -214,12 +214,20 @@ pub enum Event {
     },
 }
 
+impl Parent {
+    /// What is done first in a panel inside of another.
+    pub(super) const fn phase(&self) -> Phase {
+        if self.round.is_some() { Phase::Judge } else { Phase::Run }
+    }
+}
+
 /// What ties a round's record to its session's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Parent {
-    /// The round's number.
-    pub round: Round,
-    /// In a further turn of the round: which.
+    /// The round's number; absent in a further turn of the session's own slots.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub round: Option<Round>,
+    /// In a further turn: which.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub turn: Option<Turn>,
     /// The head of the session's record when the round was opened; of a turn, that of the folder it is in.

@@ -282,7 +282,7 @@ impl Session {
             input: None,
             task: None,
             models: new.judges,
-            parent: Some(Parent { round, turn: None, head }),
+            parent: Some(Parent { round: Some(round), turn: None, head }),
             isolation: new.isolation,
             prompts: new.prompts,
             rules: new.rules,
@@ -379,6 +379,7 @@ impl Session {
             }
         };
         one("input", self.layout.input());
+        one("task", self.layout.task());
         one("events", self.layout.events());
         one("manifest", self.layout.manifest());
         one("status", self.layout.status());

@@ -124,7 +124,7 @@ impl PanelFolder {
         }
         fault::reach(Point::PanelManifest);
         let manifest_hash = Sha256Hash::of(&fs_err::read(layout.manifest())?);
-        let phase = if new.parent.is_some() { Phase::Judge } else { Phase::Init };
+        let phase = new.parent.as_ref().map_or(Phase::Init, Parent::phase);
         let mut log = EventLog::create(&layout.events())?;
         fault::reach(Point::PanelRecord);
         let created = Event::Created {

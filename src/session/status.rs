@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::events::{Event, Record, SlotError};
+use super::events::{Event, Parent, Record, SlotError};
 use super::layout::Layout;
 use super::life::{SessionMove, session_transition};
 use super::meta::{Phase, SessionState};
@@ -145,7 +145,7 @@ impl Status {
     pub fn fold(session: String, records: &[Record]) -> Result<Self, SessionError> {
         let mut status = match records.first() {
             Some(Record { event: Event::Created { slots, parent, .. }, at, .. }) => {
-                let phase = if parent.is_some() { Phase::Judge } else { Phase::Init };
+                let phase = parent.as_ref().map_or(Phase::Init, Parent::phase);
                 Self::new(session, slots, phase, *at)
             }
             _ => Self::new(session, &[], Phase::Init, Timestamp::UNIX_EPOCH),

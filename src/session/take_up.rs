@@ -87,8 +87,10 @@ impl PanelFolder {
     /// The slots that would be asked if the panel were taken up now.
     #[must_use]
     pub fn left(&self, failed: bool) -> Vec<SlotId> {
-        // What was asked once more was complete then: nobody comes in from behind.
-        if self.records().iter().any(|record| matches!(record.event, Event::TurnOpened { .. })) {
+        // Judges of a round that were asked once more were complete then: nobody comes in from behind.
+        let of_round =
+            matches!(self.records().first().map(|first| &first.event), Some(Event::Created { parent: Some(_), .. }));
+        if of_round && self.records().iter().any(|record| matches!(record.event, Event::TurnOpened { .. })) {
             return Vec::new();
         }
         let mut left = self.status().left(failed);

@@ -17,7 +17,8 @@ pub(super) struct Opening<'a> {
     pub(super) index: usize,
     /// The folder, from the session's.
     pub(super) folder: String,
-    pub(super) round: Round,
+    /// The round; `None` of a turn of the session's own slots.
+    pub(super) round: Option<Round>,
     /// Which turn; `None` for the round itself.
     pub(super) turn: Option<Turn>,
 }
@@ -66,7 +67,7 @@ impl Opening<'_> {
     /// is closed more than once.
     fn closed(&self) -> Option<(u64, Sha256Hash)> {
         self.parent.record.records.iter().rev().find_map(|record| match (&record.event, self.turn) {
-            (Event::RoundClosed { round, events, head }, None) if *round == self.round => Some((*events, *head)),
+            (Event::RoundClosed { round, events, head }, None) if Some(*round) == self.round => Some((*events, *head)),
             (Event::TurnClosed { turn, events, head }, Some(own)) if *turn == own => Some((*events, *head)),
             _ => None,
         })

@@ -58,7 +58,8 @@ impl RoundFolder {
         owned: bool,
     ) -> Result<Self> {
         let mut checked = Self { round, panel: None, turns: Vec::new(), verdict: None };
-        let opening = Opening { parent: session, index: opened, folder: round.folder(), round, turn: None };
+        let (folder, of) = (round.folder(), Some(round));
+        let opening = Opening { parent: session, index: opened, folder, round: of, turn: None };
         let Some(mut panel) = opening.read(audit, id, owned)? else { return Ok(checked) };
         audit.checked.rounds += 1;
         panel.check_beginning(audit, &Accepted::of(&session.record))?;
@@ -70,7 +71,7 @@ impl RoundFolder {
         }
         let headings = check_prompts(audit, &panel);
         let imports = imports::check(audit, &panel);
-        checked.turns = TurnFolder::check_all(audit, &panel, id, round, owned)?;
+        checked.turns = TurnFolder::check_all(audit, &panel, id, Some(round), owned)?;
         let slots = session.record.fold(audit, id, opened + 1);
         let recount = Recount {
             session,

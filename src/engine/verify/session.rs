@@ -8,6 +8,9 @@ use super::record::FolderRecord;
 use super::report::{Mismatch, RecordEnd, Verification};
 use super::round::{RoundFolder, RoundVerdict};
 use super::strangers;
+use super::turns::TurnFolder;
+use super::vote::{self, Voted};
+use crate::engine::plan::RunPlan;
 use crate::error::Result;
 use crate::fs::{LockState, OwnerLock};
 use crate::ids::{FormatVersion, Sha256Hash};
@@ -77,17 +80,30 @@ fn look(layout: &Layout, head: Option<Sha256Hash>) -> Result<Verification> {
         });
         let accepted = Accepted::of(&panel.record);
         panel.check_beginning(&mut audit, &accepted)?;
-        let answers = panel.answers(&mut audit);
-        for (slot, hash) in answers {
-            audit.checked.answers += 1;
-            audit.expect(&Layout::response_name(slot), hash, "`events.jsonl`");
+        // A plan that cannot be read is the changed record's, which is told.
+        let plan = RunPlan::read(&panel.record.records).ok().and_then(|plan| plan.voting);
+        let (mut rounds, mut turns) = (Vec::new(), Vec::new());
+        if let Some(plan) = &plan {
+            let replies = panel.read_answers(&mut audit);
+            audit.checked.answers += replies.len() as u64;
+            panel.check_errors(&mut audit);
+            turns = TurnFolder::check_all(&mut audit, &panel, &id, None, found.owner.is_some())?;
+            found.records.extend(turns.iter().flat_map(TurnFolder::panels).map(|panel| panel.record.end()));
+            let voted = Voted { panel: &panel, plan, replies: &replies, turns: &turns, id: &id };
+            vote::check(&mut audit, &voted);
+        } else {
+            for (slot, hash) in panel.answers(&mut audit) {
+                audit.checked.answers += 1;
+                audit.expect(&Layout::response_name(slot), hash, "`events.jsonl`");
+            }
+            panel.check_errors(&mut audit);
+            rounds = check_rounds(&mut audit, &panel, &id, &mut found)?;
+            check_top(&mut audit, &panel, &rounds);
         }
-        panel.check_errors(&mut audit);
-        let rounds = check_rounds(&mut audit, &panel, &id, &mut found)?;
-        check_top(&mut audit, &panel, &rounds);
         panel.check_status(&mut audit)?;
         found.records.insert(0, panel.record.end());
-        let folders: Vec<&Panel> = std::iter::once(&panel).chain(rounds.iter().flat_map(RoundFolder::panels)).collect();
+        let inside = rounds.iter().flat_map(RoundFolder::panels).chain(turns.iter().flat_map(TurnFolder::panels));
+        let folders: Vec<&Panel> = std::iter::once(&panel).chain(inside).collect();
         strangers::check(&mut audit, &folders);
         if let Some(head) = head {
             check_head(&mut audit, head, &folders);

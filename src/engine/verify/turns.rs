@@ -29,7 +29,7 @@ impl TurnFolder {
         audit: &mut Audit,
         around: &Panel,
         id: &str,
-        round: Round,
+        round: Option<Round>,
         owned: bool,
     ) -> Result<Vec<Self>> {
         let mut turns: Vec<Self> = Vec::new();
@@ -47,7 +47,14 @@ impl TurnFolder {
         Ok(turns)
     }
 
-    fn check(audit: &mut Audit, mut panel: Panel, turn: Turn, id: &str, round: Round, owned: bool) -> Result<Self> {
+    fn check(
+        audit: &mut Audit,
+        mut panel: Panel,
+        turn: Turn,
+        id: &str,
+        round: Option<Round>,
+        owned: bool,
+    ) -> Result<Self> {
         // It is drawn from its round's manifest, which alone is looked at when a session is resumed.
         panel.check_beginning(audit, &Accepted::default())?;
         let headings = check_prompts(audit, &panel);

@@ -14,7 +14,7 @@ use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::runner::Observer;
 use crate::session::slot::SlotState;
-use crate::session::{Event, Manifest, Phase, Record, Session, Status};
+use crate::session::{Event, Manifest, Phase, Record, Session, Status, isolation, isolations_used};
 use crate::verdict::{Context, Names, Seat, TASK_RENDERING, TaskMember, TaskVerdict, count_task, render_task, to_json};
 
 /// A verdict on disk.
@@ -75,7 +75,6 @@ pub(super) fn publish(
         status: session.panel().status(),
         records: session.panel().records(),
         head: session.panel().head(),
-        isolation: services.isolation(),
     };
     let json = to_json(&verdict).map_err(|error| Error::internal(error.to_string()))?;
     // What a member wrote is quoted; a secret that it saw must not be.
@@ -125,7 +124,6 @@ pub(in crate::engine) struct Told<'a> {
     pub(in crate::engine) status: &'a Status,
     pub(in crate::engine) records: &'a [Record],
     pub(in crate::engine) head: Option<Sha256Hash>,
-    pub(in crate::engine) isolation: String,
 }
 
 impl Told<'_> {
@@ -137,12 +135,15 @@ impl Told<'_> {
     pub(in crate::engine) fn context(&self, given: Vec<String>) -> Context {
         let mut notes = panel_notes(self.status, self.panel, None);
         notes.extend(given);
-        notes.extend(record_notes(self.records, &[], &self.isolation));
+        // By the record, not by what is in force here: the verdict is the same whoever publishes it.
+        let used = isolations_used(self.records).last();
+        let isolation = used.or_else(|| isolation(self.records)).unwrap_or_default().to_owned();
+        notes.extend(record_notes(self.records, &[], &isolation));
         Context {
             session: self.session.to_owned(),
             head: self.head,
             failed: failed_seats(self.status, Seat::Slot, ""),
-            isolation: self.isolation.clone(),
+            isolation,
             notes,
         }
     }
