@@ -190,3 +190,27 @@ fn a_run_that_is_stopped_copies_nothing_and_says_where_it_is() {
     assert!(err.contains("nothing is copied") && !err.contains("team judge"), "{err}");
     assert!(!env.path("ai-docs").exists());
 }
+
+#[test]
+fn a_vote_on_a_task_is_copied_too_and_goes_where_a_line_of_the_task_says() {
+    let ballot = |verdict: &str| format!("print ```vote\\nVERDICT: {verdict}\\nCONFIDENCE: 7\\nSUMMARY: So.\\n```");
+    let config = crate::support::TeamToml::new()
+        .agent("kiwi", &["swallow", &ballot("REJECT")])
+        .agent("plum", &["swallow", &ballot("REJECT")])
+        .panel(&["kiwi", "plum"]);
+    let env = TestEnv::with(&config);
+    let (out, _) = finish(&env, &["vote", "--legacy", "Should it be merged?"], 1);
+    let session = only(temporary_sessions(&env));
+    let expected = [
+        ("team-consolidated.md", out),
+        ("team-kiwi.md", answer_of(&session, "kiwi")),
+        ("team-plum.md", answer_of(&session, "plum")),
+    ];
+    assert_eq!(flat(&env), expected.map(|(name, text)| (name.to_owned(), text)).into());
+
+    env.write("plan.md", "SESSION_PATH: theirs\nShould it be merged?\n");
+    finish(&env, &["vote", "plan.md"], 1);
+    let session = only(super::sessions_in(&env.path("theirs")));
+    assert_eq!(session.text("task.md"), "Should it be merged?\n");
+    assert!(!session.text("input.md").contains("SESSION_PATH"));
+}
