@@ -21,6 +21,7 @@
 //! | `session-meta.json` `input.md` `manifest.json` `status.json` `events.jsonl` `.lock` `.requests/` | [`session`] |
 //! | `response-NN.md` `errors/NN.log` `errors/NN.partial.md` | [`capture`] |
 //! | `work/NN/` | the slot's own program |
+//! | `workspace/` | [`engine`], before anybody is asked |
 //! | private folders of slots, below the system's temporary folder | [`runner`], removed with the slot |
 //! | folders of temporary sessions, below the system's temporary folder | [`session`], removed by `team gc` |
 //! | `ai-docs/team-*.md`, with `--legacy` | [`engine`], once and never over anything |

@@ -1,30 +1,33 @@
 //! `team run` and `team run-and-judge`.
 
-use super::args::{AskArgs, JudgingArgs, LimitArgs, RunAndJudgeArgs, RunArgs};
+use super::args::{AskArgs, JudgingArgs, LimitArgs, RunAndJudgeArgs, RunArgs, WorkspaceArgs};
 use super::context::Context;
 use super::panel::{checks, conclude, judge_request, prepare, resolve, terms, warn_of_missing};
+use super::workspace;
 use crate::engine::{self, Keeping, RunRequest, TopLines, read_input};
 use crate::error::{ExitCode, Result};
 use crate::session::SessionKind;
 
 /// Asks a panel.
 pub(super) async fn run(args: &RunArgs, context: &Context) -> Result<ExitCode> {
-    ask(&args.ask, &args.limits, None, context).await
+    ask(&args.ask, &args.workspace, &args.limits, None, context).await
 }
 
 /// Asks a panel, and lets judges vote.
 pub(super) async fn run_and_judge(args: &RunAndJudgeArgs, context: &Context) -> Result<ExitCode> {
-    ask(&args.ask, &args.limits, Some(&args.judging), context).await
+    ask(&args.ask, &args.workspace, &args.limits, Some(&args.judging), context).await
 }
 
 async fn ask(
     ask: &AskArgs,
+    workspace_args: &WorkspaceArgs,
     limit_args: &LimitArgs,
     judging: Option<&JudgingArgs>,
     context: &Context,
 ) -> Result<ExitCode> {
     let mut flags = context.global.settings();
     ask.apply(&mut flags);
+    workspace_args.apply(&mut flags);
     limit_args.apply(&mut flags);
     if let Some(judging) = judging {
         judging.apply(&mut flags);
@@ -44,6 +47,7 @@ async fn ask(
     }
     let asked: Vec<_> = models.iter().chain(judge.iter().flat_map(|judge| judge.judges.iter().flatten())).collect();
     warn_of_missing(context, asked.iter().copied());
+    let workspace = workspace::select(workspace_args, &config, &models, keeping.folder(), context).await?;
     let prepared = prepare(context, &config, &asked, keeping.folder(), limit_args.require_blind).await?;
     let request = RunRequest {
         kind: SessionKind::Team,
@@ -55,7 +59,8 @@ async fn ask(
         checks,
         strict: limit_args.strict,
         judge,
-        notes: Vec::new(),
+        notes: workspace.iter().map(|_| workspace::note(&models)).collect(),
+        workspace,
     };
     let ran =
         conclude(context, prepared, async |context| engine::run(request, context, &mut rand::rng()).await).await?;

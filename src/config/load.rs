@@ -11,7 +11,7 @@ use toml::{Table, Value};
 use super::file::{FileSettings, ModelEntry, ProviderEntry};
 use super::layer::{Layers, Origin};
 use super::problem::{ConfigError, Problem};
-use super::rules::{OwnAnswers, VoteRules};
+use super::rules::{OwnAnswers, Untracked, VoteRules};
 use super::{Environment, Threshold, Wire, builtin, imported, places, read, variables_layer};
 use crate::error::Error;
 
@@ -53,6 +53,10 @@ pub struct Settings {
     pub jobs: Option<NonZeroUsize>,
     /// Retries of a request that failed before its first answer byte.
     pub retries: u32,
+    /// The folder of which programs see a snapshot, absolute.
+    pub workspace: Option<PathBuf>,
+    /// Whether the snapshot has what git does not track.
+    pub untracked: Untracked,
     /// Aliases.
     pub models: BTreeMap<String, ModelEntry>,
     /// Endpoints, the known ones included.
@@ -267,6 +271,8 @@ fn settle(cwd: &Path, layers: &Layers, merged: FileSettings) -> Result<Settings,
         deadline: merged.deadline.and_then(super::Limit::duration),
         jobs: merged.jobs,
         retries: merged.retries.unwrap_or(builtin::RETRIES),
+        workspace: merged.workspace.map(|folder| folder_of(cwd, layers, &["workspace"]).join(folder)),
+        untracked: merged.untracked.unwrap_or_default(),
         models: merged.models,
         providers: merged.providers,
     })

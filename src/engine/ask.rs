@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::record::record;
-use super::services::Services;
+use super::services::{Panel, Services};
 use crate::config::{ResolvedModel, Target};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{self, Point};
@@ -142,7 +142,8 @@ pub(super) async fn ask<Q: Question>(
         jobs.push(SlotJob { id: judge, model, prompt: path, purpose });
     }
     if !jobs.is_empty() {
-        let shared = asking.services.shared(&asking.session, asking.limits, Checks::default(), folder.manifest());
+        let panel = Panel { session: &asking.session, manifest: folder.manifest(), workspace: None };
+        let shared = asking.services.shared(panel, asking.limits, Checks::default());
         let at_once = asking.services.at_once();
         run_panel(folder, jobs, shared, at_once, &mut *asking.control, &mut *asking.observer).await?;
     }

@@ -24,6 +24,7 @@ mod services;
 mod shown;
 mod verify;
 mod vote;
+mod workspace;
 
 pub use directives::{Directive, Directives, TopLines};
 pub use flat::{FLAT_FOLDER, copy_flat, wants_flat_copies};
@@ -39,3 +40,4 @@ pub use run::{Context, RunRequest, import, judge, run};
 pub use services::{Folders, Services};
 pub use verify::{Checked, Mismatch, RecordEnd, Verification, verify};
 pub use vote::{VoteRequest, check_judgeable, vote};
+pub use workspace::{LeftOut, Origin, Selection, WorkspaceRequest};

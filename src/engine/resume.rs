@@ -7,11 +7,12 @@ use jiff::Timestamp;
 use rand::CryptoRng;
 
 use super::outcome::{Decision, Outcome};
-use super::plan::{RoundPlan, RunPlan, Terms};
+use super::plan::{ImportPlan, RoundPlan, RunPlan, Terms};
 use super::record::show_since;
 use super::round::{Opened, prompt_hashes};
-use super::run::{Context, Work, abandon, go_on, stands};
+use super::run::{Ballots, Context, Work, abandon, go_on, stands};
 use super::vote::{self, VoteWork};
+use super::workspace::Stand;
 use crate::config::{ResolvedModel, Target};
 use crate::error::{Error, Result};
 use crate::ids::{Sha256Hash, SlotId};
@@ -126,19 +127,27 @@ impl Resumption {
                     drift.look(folder.records(), folder.layout())?;
                 }
                 let named = || members_of(folder.manifest());
-                Some(round.judging.request(named)?)
+                Some(Ballots::Asked(round.judging.request(named)?))
             }
-            // Ballots from elsewhere that were not counted have to be given again.
-            (Some((stand, _)), None) if !stand.published => None,
+            // Ballots from elsewhere that were not all kept have to be given again.
+            (Some((stand, folder)), None) if !stand.published => match ImportPlan::read(folder.records())? {
+                Some(import) => {
+                    drift.look(folder.records(), folder.layout())?;
+                    import.request(folder.records(), folder.layout())?.map(Ballots::Imported)
+                }
+                None => None,
+            },
             (None, _) if judged_again => None,
             _ => {
                 let named = || manifest.judges.clone().unwrap_or_default();
-                plan.judging.as_ref().map(|judging| judging.request(named)).transpose()?
+                plan.judging.as_ref().map(|judging| judging.request(named)).transpose()?.map(Ballots::Asked)
             }
         };
-        let abandoned = newest.as_ref().filter(|(stand, _)| !stand.published && round_plan.is_none());
+        let abandoned = newest.as_ref().filter(|(stand, _)| {
+            !stand.published && round_plan.is_none() && !matches!(judge, Some(Ballots::Imported(_)))
+        });
         let abandoned = abandoned.map(|(stand, _)| stand.round);
-        if let Some(judge) = &judge {
+        if let Some(Ballots::Asked(judge)) = &judge {
             let recorded = newest.as_ref().map_or(panel.records(), |(_, folder)| folder.records());
             drift.found.differences.extend(drifted_prompts(recorded, prompt_hashes(&judge.prompts)));
         }
@@ -146,7 +155,14 @@ impl Resumption {
         if let Some(vote) = &vote {
             drift.found.differences.extend(drifted_prompts(panel.records(), vote.prompt_hashes()));
         }
+        let sees_files = |slot: &SlotId| {
+            manifest.member(*slot).is_some_and(|member| matches!(member.resolved.target, Target::Process { .. }))
+        };
         let mut drift = drift.found;
+        let workspace = match slots.iter().any(sees_files) {
+            true => Stand::of(plan.workspace.as_ref(), panel.records(), session.layout(), &mut drift.differences)?,
+            false => Stand::Nothing,
+        };
         drift.differences.sort();
         drift.differences.dedup();
         if !drift.differences.is_empty() && !options.accept_drift {
@@ -167,7 +183,12 @@ impl Resumption {
             Some(_) if can_be_judged && (!verdict_stands || !slots.is_empty()) => Judging::Left,
             _ => Judging::Nothing,
         };
-        let opened = newest.as_ref().filter(|_| judge.is_some() && round_plan.is_some());
+        let goes_on = match &judge {
+            Some(Ballots::Asked(_)) => round_plan.is_some(),
+            Some(Ballots::Imported(_)) => true,
+            None => false,
+        };
+        let opened = newest.as_ref().filter(|_| goes_on);
         let opened = opened.map(|(stand, _)| Opened { round: stand.round, failed: options.failed });
         // Those that answered already are asked nothing; but their keys must not be written either.
         let asks_again = vote.is_some() && judging == Judging::Left;
@@ -177,9 +198,11 @@ impl Resumption {
         let members = manifest.models.iter().map(|(slot, member)| (slot, &member.resolved));
         let mut asked: Vec<ResolvedModel> =
             members.filter(|(slot, model)| needed(slot, model)).map(|(_, model)| model.clone()).collect();
-        if judging == Judging::Left && vote.is_none() {
-            let judges = judge.as_ref().map(|judge| judge.judges_of(&members_of(manifest)));
-            asked.extend(judges.into_iter().flatten());
+        if judging == Judging::Left
+            && vote.is_none()
+            && let Some(Ballots::Asked(judge)) = &judge
+        {
+            asked.extend(judge.judges_of(&members_of(manifest)));
         }
         let judging = match &vote {
             Some(_) if !slots.is_empty() || complete > 0 && !vote::stands(panel.records()) => Judging::Left,
@@ -194,6 +217,7 @@ impl Resumption {
             vote,
             opened,
             notes: plan.notes,
+            workspace,
         };
         Ok(Self {
             work,

@@ -9,7 +9,7 @@ use crate::config::{Environment, Provider, ResolvedModel, Target, expand, variab
 use crate::error::{Error, Result};
 use crate::isolation::{Mechanism, Probe};
 use crate::runner::process::DESCRIPTORS_PER_PROCESS;
-use crate::runner::{Checks, Descriptors, Limits, Shared, Surroundings};
+use crate::runner::{Checks, Descriptors, Limits, Shared, Surroundings, Workspace};
 use crate::secrets::{Mask, Redactor, Scrub, SlotNames, key_words, model_words};
 use crate::session::{Catalogue, Layout, Manifest};
 use crate::slots::local::LocalServer;
@@ -29,6 +29,8 @@ pub struct Services {
     secrets: BTreeSet<String>,
     environment: Arc<Environment>,
     supervisor: PathBuf,
+    /// Folders that hold sessions.
+    sessions: Vec<PathBuf>,
     /// Where a process is asked.
     surroundings: Option<Arc<Surroundings>>,
     /// Whether a process is held by less than the rest.
@@ -48,6 +50,15 @@ pub struct Folders<'a> {
     pub own: Option<&'a Path>,
 }
 
+/// A panel whose slots share something.
+pub(super) struct Panel<'a> {
+    /// The session that it is of, or is a round of.
+    pub(super) session: &'a Layout,
+    pub(super) manifest: &'a Manifest,
+    /// The snapshot that its programs work in; judges have none.
+    pub(super) workspace: Option<Arc<Workspace>>,
+}
+
 impl Services {
     /// Prepares for `models`. `local` is the local model's running server, where one of them needs it.
     pub fn new(
@@ -62,13 +73,14 @@ impl Services {
         let needs_http = models.iter().any(|model| matches!(model.target, Target::Http { .. } | Target::Local { .. }));
         let mut secrets: BTreeSet<String> = models.iter().flat_map(|model| secrets_of(model, &environment)).collect();
         secrets.extend(local.iter().map(|server| server.key().to_owned()));
+        let sessions = folders.own.into_iter().chain([folders.sessions]).map(|path| folders.current.join(path));
+        let sessions: Vec<PathBuf> = sessions.collect();
         let mut surroundings = None;
         let mut exceptions = false;
         let plans: Vec<_> = models.iter().filter_map(|model| plan_of(model, &environment)).collect();
         if models.iter().any(|model| matches!(model.target, Target::Process { .. })) {
             let home = environment.get("HOME").map(PathBuf::from);
-            let sessions = folders.own.into_iter().chain([folders.sessions]).map(|path| folders.current.join(path));
-            let around = Surroundings::new(sessions.collect(), home, folders.current.to_owned())
+            let around = Surroundings::new(sessions.clone(), home, folders.current.to_owned())
                 .map_err(|source| Error::io("cannot make private folders for the slots", source))?;
             exceptions = plans.iter().any(|plan| !around.holds(probe.mechanism, plan));
             surroundings = Some(Arc::new(around));
@@ -81,6 +93,7 @@ impl Services {
             secrets,
             environment,
             supervisor,
+            sessions,
             surroundings,
             exceptions,
             catalogue: Catalogue::new(folders.current.join(folders.sessions)),
@@ -117,6 +130,12 @@ impl Services {
         self.probe.mechanism
     }
 
+    /// The folders that hold sessions.
+    #[must_use]
+    pub fn sessions(&self) -> &[PathBuf] {
+        &self.sessions
+    }
+
     /// How many slots the limit of open files allows at once.
     #[must_use]
     pub fn at_once(&self) -> usize {
@@ -149,8 +168,8 @@ impl Services {
     }
 
     /// What the slots of a panel share.
-    #[must_use]
-    pub fn shared(&self, session: &Layout, limits: Limits, checks: Checks, manifest: &Manifest) -> Arc<Shared> {
+    pub(super) fn shared(&self, panel: Panel<'_>, limits: Limits, checks: Checks) -> Arc<Shared> {
+        let Panel { session, manifest, workspace } = panel;
         let local: Option<(Provider, String)> =
             self.local.as_ref().map(|server| (server.provider().clone(), server.key().to_owned()));
         Arc::new(Shared {
@@ -164,6 +183,7 @@ impl Services {
             environment: Arc::clone(&self.environment),
             supervisor: self.supervisor.clone(),
             surroundings: self.surroundings.clone(),
+            workspace,
             session: session.clone(),
         })
     }

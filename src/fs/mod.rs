@@ -1,7 +1,8 @@
 //! The only writers of files.
 //!
 //! Whole files are replaced atomically ([`replace`]), logs grow line by line ([`AppendLog`]), a session is owned
-//! through a kernel lock ([`OwnerLock`]), and so is a temporary folder that goes with its process ([`ProcessFolder`]). Every error names the path. Nothing here knows what a file means.
+//! through a kernel lock ([`OwnerLock`]), and so is a temporary folder that goes with its process ([`ProcessFolder`]); whole
+//! folders are copied and compared ([`Tree`]). Every error names the path. Nothing here knows what a file means.
 
 mod append;
 mod atomic;
@@ -9,6 +10,8 @@ mod folder;
 mod lock;
 mod process_folder;
 mod shared_sync;
+mod tree;
+mod tree_copy;
 
 pub use append::AppendLog;
 pub use atomic::{
@@ -21,3 +24,5 @@ pub use folder::{EntryKind, Folder};
 pub use lock::{LockState, OwnerLock};
 pub use process_folder::{AbandonedFolder, FolderUse, ProcessFolder, own_temporary_folders};
 pub use shared_sync::SharedSync;
+pub use tree::{Permissions, Tree};
+pub use tree_copy::{copy_frozen, copy_paths, sync_file_system};

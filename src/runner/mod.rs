@@ -19,6 +19,7 @@ pub mod process;
 mod signals;
 mod sink;
 mod surroundings;
+mod workspace;
 
 pub(crate) use control::Outside;
 pub use control::{Control, StopAll};
@@ -27,3 +28,4 @@ pub use dispatcher::run_panel;
 pub use job::{Checks, Observer, Purpose, Shared, SlotJob};
 pub use limits::Limits;
 pub use surroundings::Surroundings;
+pub use workspace::Workspace;

@@ -22,6 +22,7 @@ mod session;
 mod strangers;
 mod turns;
 mod vote;
+mod workspace;
 
 pub use report::{Checked, Mismatch, RecordEnd, Verification};
 pub use session::verify;

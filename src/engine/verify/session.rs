@@ -7,9 +7,9 @@ use super::panel::{Accepted, End, Panel, why};
 use super::record::FolderRecord;
 use super::report::{Mismatch, RecordEnd, Verification};
 use super::round::{RoundFolder, RoundVerdict};
-use super::strangers;
 use super::turns::TurnFolder;
 use super::vote::{self, Voted};
+use super::{strangers, workspace};
 use crate::engine::plan::RunPlan;
 use crate::error::Result;
 use crate::fs::{LockState, OwnerLock};
@@ -100,6 +100,7 @@ fn look(layout: &Layout, head: Option<Sha256Hash>) -> Result<Verification> {
             rounds = check_rounds(&mut audit, &panel, &id, &mut found)?;
             check_top(&mut audit, &panel, &rounds);
         }
+        workspace::check(&mut audit, &panel);
         panel.check_status(&mut audit)?;
         found.records.insert(0, panel.record.end());
         let inside = rounds.iter().flat_map(RoundFolder::panels).chain(turns.iter().flat_map(TurnFolder::panels));

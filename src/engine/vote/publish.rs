@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::VotePlan;
 use crate::engine::outcome::Decision;
-use crate::engine::publish::{check, failed_seats, panel_notes, record_notes};
+use crate::engine::publish::{check, failed_seats, isolation_told, panel_notes, record_notes};
 use crate::engine::record::record;
 use crate::engine::run::Work;
 use crate::engine::services::Services;
@@ -14,7 +14,7 @@ use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::runner::Observer;
 use crate::session::slot::SlotState;
-use crate::session::{Event, Manifest, Phase, Record, Session, Status, isolation, isolations_used};
+use crate::session::{Event, Manifest, Phase, Record, Session, Status};
 use crate::verdict::{Context, Names, Seat, TASK_RENDERING, TaskMember, TaskVerdict, count_task, render_task, to_json};
 
 /// A verdict on disk.
@@ -135,15 +135,12 @@ impl Told<'_> {
     pub(in crate::engine) fn context(&self, given: Vec<String>) -> Context {
         let mut notes = panel_notes(self.status, self.panel, None);
         notes.extend(given);
-        // By the record, not by what is in force here: the verdict is the same whoever publishes it.
-        let used = isolations_used(self.records).last();
-        let isolation = used.or_else(|| isolation(self.records)).unwrap_or_default().to_owned();
-        notes.extend(record_notes(self.records, &[], &isolation));
+        notes.extend(record_notes(self.records, &[]));
         Context {
             session: self.session.to_owned(),
             head: self.head,
             failed: failed_seats(self.status, Seat::Slot, ""),
-            isolation,
+            isolation: isolation_told(self.records, &[]),
             notes,
         }
     }

@@ -147,6 +147,8 @@ pub async fn vote<R: CryptoRng>(request: VoteRequest, context: Context<'_>, rng:
         strict: request.strict,
         judge: None,
         notes: request.notes,
+        // Who votes has no tools to look at it with.
+        workspace: None,
     };
     let work = VoteWork { task: Some(request.task), plan, prompts: request.prompts, failed: false };
     begin(run_request, Some(work), context, rng).await

@@ -3,7 +3,11 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use super::super::layout::Layout;
 use crate::fs::{EntryKind, Folder};
+
+/// Folders whose files are not named by us.
+const OTHERS: [&str; 3] = [Layout::WORKSPACE, Layout::WORKSPACE_PART, ".requests"];
 
 /// Something in a session's folder.
 pub(super) struct Inside {
@@ -60,8 +64,8 @@ fn search(folder: &Folder, path: &Path, wanted: Wanted, found: &mut Vec<Inside>)
                     found.push(Inside { above: folder.again()?, bytes: work.bytes(), name, path });
                 }
             }
-            // What is asked of an owner is the owner's to take away.
-            (EntryKind::Folder, _) if name == ".requests" => {}
+            // Copies of the user's own files, and what is asked of an owner, which is the owner's to take away.
+            (EntryKind::Folder, _) if OTHERS.iter().any(|others| name == *others) => {}
             (EntryKind::Folder, _) => search(&folder.inside(&name)?, &path, wanted, found)?,
             (EntryKind::File, Wanted::Unfinished { before })
                 if is_unfinished(&name) && folder.written(&name).is_ok_and(|at| at <= before) =>
@@ -88,6 +92,25 @@ fn is_unfinished(name: &OsStr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_copy_of_the_users_files_is_not_searched() {
+        let dir = tempfile::tempdir().unwrap();
+        for file in ["workspace/.tmp-theirs", "workspace/work/01/a", ".tmp-ours", "judging/.tmp-ours", "work/01/.tmp-x"]
+        {
+            let path = dir.path().join(file);
+            crate::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            crate::fs::replace(&path, b"x").unwrap();
+        }
+        let found = |wanted| {
+            let found = find(dir.path(), wanted).unwrap().into_iter();
+            found.map(|inside| inside.path.strip_prefix(dir.path()).unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        let all = Wanted::Unfinished { before: i64::MAX };
+        assert_eq!(found(all), [Path::new(".tmp-ours"), Path::new("judging/.tmp-ours")]);
+        assert_eq!(found(Wanted::Scratch), [Path::new("work")]);
+        assert_eq!(found(Wanted::Unfinished { before: 0 }), [Path::new(""); 0]);
+    }
 
     #[test]
     fn only_what_was_being_written_has_such_a_name() {

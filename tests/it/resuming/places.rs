@@ -94,12 +94,15 @@ const TURNS: [&str; 11] = [
     "turn-tied",
 ];
 
+const SHOWING: [&str; 3] = ["workspace-copied", "workspace-named", "workspace-recorded"];
+
 const RESUMING: [&str; 3] = ["interrupt-recorded", "lost-recorded", "reopen-recorded"];
 
 /// Every place is named in a list above.
 #[test]
 fn no_place_is_left_out() {
-    let lists = [&BEFORE[..], &CLOSED, &ANSWERING, &JUDGING, &VERDICT, &TURNS, &RESUMING];
+    let lists =
+        [&BEFORE[..], &CLOSED, &ANSWERING, &JUDGING, &VERDICT, &TURNS, &SHOWING, &RESUMING, &super::imports::PLACES];
     let tried: BTreeSet<&str> =
         lists.into_iter().flatten().map(|name| name.split_once(':').map_or(*name, |(name, _)| name)).collect();
     assert_eq!(tried, Point::ALL.iter().map(|point| point.as_str()).collect());
@@ -172,6 +175,18 @@ fn each(points: &[&str], run: &[&str]) {
             });
         }
     });
+}
+
+#[test]
+fn a_run_that_is_killed_while_its_workspace_is_taken_is_finished_by_resume() {
+    let expected = undisturbed(&world(), RUN);
+    for point in SHOWING {
+        let env = world();
+        env.write("shown/a.txt", "x");
+        die(&env, point, &[RUN, &["--workspace", "shown"]].concat());
+        resumes(&env, point, &expected);
+        finish(&env, &["verify"], 0);
+    }
 }
 
 #[test]
