@@ -109,7 +109,7 @@ mod tests {
         let all = Wanted::Unfinished { before: i64::MAX };
         assert_eq!(found(all), [Path::new(".tmp-ours"), Path::new("judging/.tmp-ours")]);
         assert_eq!(found(Wanted::Scratch), [Path::new("work")]);
-        assert_eq!(found(Wanted::Unfinished { before: 0 }), [Path::new(""); 0]);
+        assert!(found(Wanted::Unfinished { before: 0 }).is_empty());
     }
 
     #[test]
