@@ -2,7 +2,9 @@
 //!
 //! Nothing is decided here: values are parsed, and what is not given is left to the configuration.
 
+mod ask;
 mod gate;
+mod gc;
 mod report;
 mod resume;
 mod stats;
@@ -19,7 +21,9 @@ use clap::{Args, Parser, Subcommand};
 use crate::config::{FileSettings, Leaks, Limit, Passes, Recuse, Repair, SelfVote};
 use crate::report::Format;
 
+pub use ask::AskArgs;
 pub use gate::{GateArgs, OutputArgs};
+pub use gc::GcArgs;
 pub use report::ReportArgs;
 pub use resume::ResumeArgs;
 pub use stats::{Moment, StatsArgs};
@@ -114,6 +118,8 @@ pub enum Command {
     Stats(StatsArgs),
     /// Stop a running session, or one slot of it
     Cancel(CancelArgs),
+    /// Remove what is left over, and list what stays
+    Gc(GcArgs),
     /// Check whether everything is ready to ask the panel
     Doctor(DoctorArgs),
     /// List what can be asked here and now
@@ -205,26 +211,6 @@ pub struct RunAndJudgeArgs {
     /// Limits and demands.
     #[command(flatten)]
     pub limits: LimitArgs,
-}
-
-/// What to ask, and whom.
-#[derive(Debug, Clone, Default, Args)]
-pub struct AskArgs {
-    /// The models, separated by commas; may be repeated [default: `panel` of the configuration]
-    #[arg(short, long, value_name = "NAMES", value_delimiter = ',', value_parser = model_name)]
-    pub models: Vec<String>,
-    /// Read the prompt from a file, or `-` for standard input
-    #[arg(short, long, value_name = "FILE|-", conflicts_with = "words")]
-    pub input: Option<PathBuf>,
-    /// The prompt, or one existing file that holds it
-    #[arg(value_name = "PROMPT|FILE")]
-    pub words: Vec<String>,
-    /// A word for the session's name
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
-    /// Put the session inside of this folder
-    #[arg(long, value_name = "DIR")]
-    pub session_path: Option<PathBuf>,
 }
 
 /// Limits of time and number.
@@ -420,15 +406,6 @@ impl GlobalArgs {
     #[must_use]
     pub fn settings(&self) -> FileSettings {
         FileSettings { sessions_dir: self.sessions_dir.clone(), ..FileSettings::default() }
-    }
-}
-
-impl AskArgs {
-    /// Adds what these set.
-    pub fn apply(&self, settings: &mut FileSettings) {
-        if !self.models.is_empty() {
-            settings.panel = Some(self.models.clone());
-        }
     }
 }
 

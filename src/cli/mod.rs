@@ -10,6 +10,7 @@ mod dispatch;
 mod doctor;
 mod gate;
 mod gate_outputs;
+mod gc;
 mod init;
 mod inventory;
 mod judge;

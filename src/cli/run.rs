@@ -4,7 +4,7 @@ use super::args::{AskArgs, JudgingArgs, LimitArgs, RunAndJudgeArgs, RunArgs, Wor
 use super::context::Context;
 use super::panel::{checks, conclude, judge_request, prepare, resolve, terms, warn_of_missing};
 use super::workspace;
-use crate::engine::{self, RunRequest, contained, read_input};
+use crate::engine::{self, Keeping, RunRequest, TopLines, read_input};
 use crate::error::{ExitCode, Result};
 use crate::session::SessionKind;
 
@@ -34,7 +34,9 @@ async fn ask(
     }
     let config = context.load(flags)?;
     let cwd = &context.cwd;
-    let input = read_input(ask.input.as_deref(), &ask.words, cwd)?;
+    let input = read_input(ask.input.as_deref(), &ask.words, TopLines::Directives)?;
+    let sessions_dir = &config.settings().sessions_dir;
+    let keeping = Keeping::of(&input, ask.session_path.as_deref(), ask.legacy, cwd, sessions_dir)?;
     let models = resolve(context, &config, config.panel()?)?;
     let judge = judging.map(|judging| judge_request(context, &config, judging)).transpose()?;
     let checks = checks(limit_args)?;
@@ -43,18 +45,13 @@ async fn ask(
     {
         context.printer.note(format!("note: {note}"));
     }
-    let option = ask.session_path.as_deref().map(|path| contained(path, cwd, "`--session-path`"));
-    let base = match option.transpose()?.or_else(|| input.session_path.clone()) {
-        Some(inside) => inside,
-        None => config.settings().sessions_dir.clone(),
-    };
     let asked: Vec<_> = models.iter().chain(judge.iter().flat_map(|judge| judge.judges.iter().flatten())).collect();
     warn_of_missing(context, asked.iter().copied());
-    let workspace = workspace::select(workspace_args, &config, &models, &base, context).await?;
-    let prepared = prepare(context, &config, &asked, Some(&base), limit_args.require_blind).await?;
+    let workspace = workspace::select(workspace_args, &config, &models, keeping.folder(), context).await?;
+    let prepared = prepare(context, &config, &asked, keeping.folder(), limit_args.require_blind).await?;
     let request = RunRequest {
         kind: SessionKind::Team,
-        base,
+        keeping,
         title: ask.name.clone().unwrap_or_else(|| input.title().to_owned()),
         input: input.text,
         models: models.clone(),

@@ -5,9 +5,12 @@
 //! the session is closed on every path.
 
 mod ask;
+mod directives;
+mod flat;
 mod import;
 mod input;
 mod judge;
+mod keeping;
 mod local;
 mod outcome;
 mod plan;
@@ -23,9 +26,12 @@ mod verify;
 mod vote;
 mod workspace;
 
+pub use directives::{Directive, Directives, TopLines};
+pub use flat::{FLAT_FOLDER, copy_flat, wants_flat_copies};
 pub use import::ImportRequest;
-pub use input::{Input, contained, read_input};
+pub use input::{Input, read_input};
 pub use judge::JudgeRequest;
+pub use keeping::Keeping;
 pub use local::local_server;
 pub use outcome::{Decision, Outcome};
 pub use plan::Terms;

@@ -114,6 +114,7 @@ fn the_main_help_has_examples_and_exit_codes() {
       show           Show a session's answers and verdict
       verify         Check that a session's folder still is what its record says
       cancel         Stop a running session, or one slot of it
+      gc             Remove what is left over, and list what stays
       doctor         Check whether everything is ready to ask the panel
       models         List what can be asked here and now
       config         Show the effective settings, each with where it comes from
@@ -174,7 +175,9 @@ fn the_help_of_run_names_every_option() {
                                 the configuration]
       -i, --input <FILE|->      Read the prompt from a file, or `-` for standard input
           --name <NAME>         A word for the session's name
-          --session-path <DIR>  Put the session inside of this folder
+          --session-path <DIR>  Put the session inside of this folder below the current one
+          --legacy              Keep the session in a temporary folder, and copy the results to
+                                `ai-docs/` after the verdict
       -h, --help                Print help
 
     Workspace:
