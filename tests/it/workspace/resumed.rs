@@ -116,7 +116,7 @@ fn copies_go_with_their_slots_when_team_itself_is_killed() {
         team.wait();
         env.wait_for_no_processes();
         let tmp = env.home().parent().unwrap().join("tmp");
-        let left: Vec<_> = std::fs::read_dir(&tmp).unwrap().map(|entry| entry.unwrap().path()).collect();
-        assert!(left.is_empty(), "{isolation}: {left:?}");
+        // By supervisors that belong to no world: they may have outlived the last process of this one for a moment.
+        wait_until("the end of the copies", || std::fs::read_dir(&tmp).unwrap().next().is_none().then_some(()));
     }
 }
