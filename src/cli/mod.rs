@@ -1,6 +1,7 @@
 //! The command line: one file per command.
 
 pub mod args;
+mod choosing;
 mod completions;
 mod config;
 mod context;
@@ -8,12 +9,14 @@ mod deep;
 mod demo;
 mod dispatch;
 mod doctor;
+mod found;
 mod init;
 mod inventory;
 mod judge;
 mod looks;
 mod members;
 mod models;
+mod names;
 mod panel;
 mod printer;
 mod resume;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::args::{JudgingArgs, LimitArgs};
+use super::choosing::choose_judges;
 use super::context::Context;
 use super::members::lack;
 use super::printer::{Printer, Verbosity};
@@ -42,17 +43,13 @@ pub(super) fn terms(settings: &Settings, require_blind: bool) -> Terms {
 }
 
 /// How answers are judged.
-pub(super) fn judge_request(context: &Context, config: &Config, judging: &JudgingArgs) -> Result<JudgeRequest> {
-    let settings = config.settings();
-    let judges = match settings.judges.as_slice() {
-        [] => None,
-        names => Some(resolve(context, config, names)?),
-    };
+pub(super) async fn judge_request(context: &Context, config: &Config, judging: &JudgingArgs) -> Result<JudgeRequest> {
+    let judges = choose_judges(context, config).await?;
     let prompts = Prompts::load(judging.prompts.as_deref()).map_err(|error| {
         Error::config(error.to_string()).hint("`--prompts DIR` holds copies of the files that it replaces")
     })?;
     let prompts_dir = judging.prompts.as_ref().map(|dir| context.cwd.join(dir));
-    Ok(JudgeRequest { judges, rules: settings.vote, prompts: Arc::new(prompts), prompts_dir })
+    Ok(JudgeRequest { judges, rules: config.settings().vote, prompts: Arc::new(prompts), prompts_dir })
 }
 
 /// What makes text usable.

@@ -1,8 +1,9 @@
 //! `team run` and `team run-and-judge`.
 
 use super::args::{AskArgs, JudgingArgs, LimitArgs, RunAndJudgeArgs, RunArgs};
+use super::choosing::{choose, remember};
 use super::context::Context;
-use super::panel::{checks, conclude, judge_request, prepare, resolve, terms, warn_of_missing};
+use super::panel::{checks, conclude, judge_request, prepare, terms, warn_of_missing};
 use crate::engine::{self, RunRequest, contained, read_input};
 use crate::error::{ExitCode, Result};
 use crate::session::SessionKind;
@@ -32,8 +33,12 @@ async fn ask(
     let config = context.load(flags)?;
     let cwd = &context.cwd;
     let input = read_input(ask.input.as_deref(), &ask.words, cwd)?;
-    let models = resolve(context, &config, config.panel()?)?;
-    let judge = judging.map(|judging| judge_request(context, &config, judging)).transpose()?;
+    let chosen = choose(context, &config, &ask.choice, &input.text).await?;
+    let models = chosen.models.clone();
+    let judge = match judging {
+        Some(judging) => Some(judge_request(context, &config, judging).await?),
+        None => None,
+    };
     let checks = checks(limit_args)?;
     if let Some(judge) = &judge
         && let Some(note) = judge.check(&models)?.forecast()
@@ -46,6 +51,7 @@ async fn ask(
         None => config.settings().sessions_dir.clone(),
     };
     let asked: Vec<_> = models.iter().chain(judge.iter().flat_map(|judge| judge.judges.iter().flatten())).collect();
+    remember(context, &config, &ask.choice, &chosen)?;
     warn_of_missing(context, asked.iter().copied());
     let prepared = prepare(context, &config, &asked, Some(&base), limit_args.require_blind).await?;
     let request = RunRequest {
@@ -54,11 +60,12 @@ async fn ask(
         title: ask.name.clone().unwrap_or_else(|| input.title().to_owned()),
         input: input.text,
         models: models.clone(),
+        chosen: Some(chosen.by()),
         terms: terms(config.settings(), limit_args.require_blind),
         checks,
         strict: limit_args.strict,
         judge,
-        notes: Vec::new(),
+        notes: chosen.notes(),
     };
     let ran =
         conclude(context, prepared, async |context| engine::run(request, context, &mut rand::rng()).await).await?;

@@ -50,9 +50,11 @@ pub struct FileSettings {
     /// Endpoints.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub providers: BTreeMap<String, ProviderEntry>,
-    /// Panels by kind of task. Read for a later version, checked there.
-    #[serde(skip_serializing_if = "toml::Table::is_empty")]
-    pub contexts: toml::Table,
+    /// Whether nothing is asked over the network but the models themselves.
+    pub offline: Option<bool>,
+    /// Panels by kind of task.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub contexts: BTreeMap<String, ContextEntry>,
     /// What CI runs. Read for a later version, checked there.
     #[serde(skip_serializing_if = "toml::Table::is_empty")]
     pub gate: toml::Table,
@@ -128,6 +130,16 @@ pub struct ProviderEntry {
     pub json_schema: Option<bool>,
 }
 
+/// `[contexts.NAME]`: a kind of task.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ContextEntry {
+    /// The models that answer such a task.
+    pub panel: Option<Vec<String>>,
+    /// The words by which a task is known to be of this kind.
+    pub words: Option<Vec<String>>,
+}
+
 /// Which answers are kept from their own author's eyes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -191,6 +203,7 @@ pub(super) const TOP_KEYS: &[&str] = &[
     "threshold",
     "models",
     "providers",
+    "offline",
     "contexts",
     "gate",
     "pipeline",
@@ -217,6 +230,8 @@ pub(super) const PRICE_KEYS: &[&str] = &["input", "cached_input", "output"];
 /// The keys of `[providers.NAME]`.
 pub(super) const PROVIDER_KEYS: &[&str] =
     &["wire", "base_url", "api_key_env", "headers", "max_concurrent", "json_schema"];
+/// The keys of `[contexts.NAME]`.
+pub(super) const CONTEXT_KEYS: &[&str] = &["panel", "words"];
 
 /// The keys that may stand in the table at `path`, as far as they are fixed.
 pub(super) fn known_keys(path: &[String]) -> &'static [&'static str] {
@@ -224,6 +239,7 @@ pub(super) fn known_keys(path: &[String]) -> &'static [&'static str] {
         [] => TOP_KEYS,
         [section, _] if section == "models" => MODEL_KEYS,
         [section, _] if section == "providers" => PROVIDER_KEYS,
+        [section, _] if section == "contexts" => CONTEXT_KEYS,
         [section, _, price] if section == "models" && price == "price" => PRICE_KEYS,
         _ => &[],
     }
@@ -246,10 +262,11 @@ mod tests {
         let env = BTreeMap::from([("x".to_owned(), "x".to_owned())]);
         let model = ModelEntry { env: env.clone(), ..ModelEntry::default() };
         let provider = ProviderEntry { headers: env, ..ProviderEntry::default() };
+        let context = ContextEntry::default();
         let top = FileSettings {
             models: BTreeMap::from([("x".to_owned(), model.clone())]),
             providers: BTreeMap::from([("x".to_owned(), provider.clone())]),
-            contexts: filled.clone(),
+            contexts: BTreeMap::from([("x".to_owned(), context.clone())]),
             gate: filled.clone(),
             pipeline: filled,
             ..FileSettings::default()
@@ -257,6 +274,7 @@ mod tests {
         assert_eq!(struct_keys(&top), TOP_KEYS);
         assert_eq!(struct_keys(&model), MODEL_KEYS);
         assert_eq!(struct_keys(&provider), PROVIDER_KEYS);
+        assert_eq!(struct_keys(&context), CONTEXT_KEYS);
         assert_eq!(struct_keys(&Price::default()), PRICE_KEYS);
     }
 }

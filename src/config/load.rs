@@ -8,7 +8,7 @@ use std::time::Duration;
 use fs_err as fs;
 use toml::{Table, Value};
 
-use super::file::{FileSettings, ModelEntry, ProviderEntry};
+use super::file::{ContextEntry, FileSettings, ModelEntry, ProviderEntry};
 use super::layer::{Layers, Origin};
 use super::problem::{ConfigError, Problem};
 use super::rules::{OwnAnswers, VoteRules};
@@ -51,6 +51,10 @@ pub struct Settings {
     pub jobs: Option<NonZeroUsize>,
     /// Retries of a request that failed before its first answer byte.
     pub retries: u32,
+    /// Whether nothing is asked over the network but the models themselves.
+    pub offline: bool,
+    /// Kinds of tasks, those without a panel included.
+    pub contexts: BTreeMap<String, ContextEntry>,
     /// Aliases.
     pub models: BTreeMap<String, ModelEntry>,
     /// Endpoints, the known ones included.
@@ -69,7 +73,7 @@ pub struct EffectiveValue<'a> {
 }
 
 impl Config {
-    /// Loads built-in settings, the user's file, the project's, `TEAM_*` variables and `flags`, in this order.
+    /// Loads built-in settings, an earlier program's preferences, the user's file, the project's, `TEAM_*` variables and `flags`, in this order.
     ///
     /// `cwd` is absolute. Everything that is wrong, in all layers, is one error.
     pub fn load(cwd: &Path, environment: &Environment, flags: FileSettings) -> Result<Self, ConfigError> {
@@ -80,9 +84,6 @@ impl Config {
         let mut warnings = places.warnings;
         let mut files = Vec::new();
 
-        if let Some(path) = &places.user {
-            lay_file(&mut layers, &mut files, &mut problems, path, Origin::User(path.clone()));
-        }
         if let Some(path) = &places.imported {
             match fs::read_to_string(path).map_err(|error| error.to_string()).and_then(|text| imported::read(&text)) {
                 Ok(table) => {
@@ -92,6 +93,9 @@ impl Config {
                 }
                 Err(reason) => warnings.push(format!("`{}` is not used: {reason}", path.display())),
             }
+        }
+        if let Some(path) = &places.user {
+            lay_file(&mut layers, &mut files, &mut problems, path, Origin::User(path.clone()));
         }
         if let Some(path) = &places.project {
             lay_file(&mut layers, &mut files, &mut problems, path, Origin::Project(path.clone()));
@@ -125,7 +129,7 @@ impl Config {
     /// The models that answer, or how to name some.
     pub fn panel(&self) -> Result<&[String], Error> {
         if self.settings.panel.is_empty() {
-            return Err(Error::usage("no models are named")
+            return Err(Error::usage("no models are named, and none was found here")
                 .hint("name them: `-m claude,codex`")
                 .hint("or once for this project: `team init`, then edit `panel` in `team.toml`")
                 .hint("`team models` lists what can be asked here"));
@@ -264,6 +268,8 @@ fn settle(cwd: &Path, layers: &Layers, merged: FileSettings) -> Result<Settings,
         deadline: merged.deadline.and_then(super::Limit::duration),
         jobs: merged.jobs,
         retries: merged.retries.unwrap_or(builtin::RETRIES),
+        offline: merged.offline.unwrap_or_default(),
+        contexts: merged.contexts,
         models: merged.models,
         providers: merged.providers,
     })

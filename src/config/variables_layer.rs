@@ -22,6 +22,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("TEAM_DEADLINE", "deadline"),
     ("TEAM_JOBS", "jobs"),
     ("TEAM_RETRIES", "retries"),
+    ("TEAM_OFFLINE", "offline"),
 ];
 
 /// What the environment sets, one table per variable; an empty variable sets nothing.
@@ -61,7 +62,7 @@ fn parse(key: &str, text: &str) -> Result<Value, String> {
         "recuse" => text.parse::<Recuse>().map(|rule| rule.as_str().into()),
         "leaks" => text.parse::<Leaks>().map(|rule| rule.as_str().into()),
         "passes" => text.parse::<Passes>().map(|passes| i64::from(u32::from(passes)).into()),
-        "repair" => {
+        "repair" | "offline" => {
             text.parse::<bool>().map(Value::Boolean).map_err(|_| format!("`{text}` is neither `true` nor `false`"))
         }
         "timeout" | "idle_timeout" | "deadline" => {

@@ -26,7 +26,7 @@ pub use input::{Input, contained, read_input};
 pub use judge::JudgeRequest;
 pub use local::local_server;
 pub use outcome::{Decision, Outcome};
-pub use plan::Terms;
+pub use plan::{ChosenBy, Terms};
 pub use resume::{Pace, ResumeOptions, Resumption, finished, resume};
 pub use run::{Context, RunRequest, import, judge, run};
 pub use services::{Folders, Services};

@@ -129,6 +129,22 @@ impl JudgePlan {
     }
 }
 
+/// What chose the panel. It does not name its members.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ChosenBy {
+    /// The layer of settings, as `team config --json` names it; `found` where there was none.
+    pub layer: String,
+    /// The kind of task, where its panel was taken.
+    pub context: Option<String>,
+    /// The words of the task by which it was known to be of this kind.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<String>,
+    /// Names that were left out of the panel because they stand for nothing any more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
+}
+
 /// What a run does, votes included.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -138,6 +154,8 @@ pub(super) struct RunPlan {
     require_pattern: Option<String>,
     pub(super) strict: bool,
     pub(super) judging: Option<JudgePlan>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    panel: Option<ChosenBy>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) notes: Vec<String>,
 }
@@ -150,6 +168,7 @@ impl RunPlan {
             require_pattern: request.checks.pattern.as_ref().map(|pattern| pattern.as_str().to_owned()),
             strict: request.strict,
             judging: request.judge.as_ref().map(JudgePlan::of),
+            panel: request.chosen.clone(),
             notes: request.notes.clone(),
         }
     }

@@ -8,7 +8,7 @@ use rand::CryptoRng;
 use super::import::{ImportRequest, import_round};
 use super::judge::JudgeRequest;
 use super::outcome::{Decision, Outcome};
-use super::plan::{RunPlan, Terms, written};
+use super::plan::{ChosenBy, RunPlan, Terms, written};
 use super::publish::{Published, publish, published, voted};
 use super::record::{record, show_last};
 use super::round::{Opened, RoundContext, prompt_hashes, run_round};
@@ -32,6 +32,8 @@ pub struct RunRequest {
     pub input: String,
     /// The panel, in the user's order.
     pub models: Vec<ResolvedModel>,
+    /// What chose it, for the record.
+    pub chosen: Option<ChosenBy>,
     /// The terms that everybody is asked on.
     pub terms: Terms,
     /// What makes text usable.
