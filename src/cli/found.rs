@@ -9,16 +9,16 @@ use crate::config::{AgentKind, Config, Models, Provider, ResolvedModel, Target};
 use crate::slots::agents::{SignIn, sign_in};
 use crate::slots::http::Client;
 
-/// The models that can be asked here without naming one: aliases, programs that are installed and signed in, and of
-/// servers on this machine that run the model that they list first.
+/// The models that can be asked here without naming one: programs that are installed and signed in, and of servers on this
+/// machine that run the model that they list first.
 ///
-/// The managed local model is not among them: it is for seeing how `team` works.
+/// Aliases are not among them, for who wrote them chooses among them; nor is the managed local model, which is for seeing
+/// how `team` works.
 pub(super) async fn panel(context: &Context, config: &Config) -> Vec<ResolvedModel> {
     let models = Models::new(config, &context.environment);
-    let aliases = config.settings().models.keys().cloned();
     let agents = AgentKind::KNOWN.into_iter().filter(|agent| !agent.needs_model());
     let agents = agents.filter_map(|agent| agent.program().map(str::to_owned));
-    let mut names: Vec<String> = aliases.chain(agents).collect();
+    let mut names: Vec<String> = agents.collect();
     names.extend(served(context, config).await);
 
     let mut vendors: BTreeSet<String> = BTreeSet::new();

@@ -145,15 +145,15 @@ fn without_any_setting_what_is_found_is_asked_one_per_vendor_and_told() {
     let claude = "#!/bin/sh\nexec fake-agent swallow 'claude An answer.'\n";
     let codex = "#!/bin/sh\necho never\n";
     let env = TestEnv::new().program("claude", claude).program("codex", codex).set("ANTHROPIC_API_KEY", "dummy");
-    // An alias of the same vendor comes first; without a sign-in, codex is none that can be asked.
-    env.write("team.toml", "[models.mine]\nuse = \"claude\"\n[models.other]\nuse = \"openai@gpt-4o\"\n");
+    // Aliases are for their writer to choose from; without a sign-in, codex is none that can be asked.
+    env.write("team.toml", "[models.mine]\ncommand = [\"fake-agent\"]\n[models.other]\nuse = \"openai@gpt-4o\"\n");
     let (_, err) = finish(&env, &["run", "Why is the sky blue?"], 0);
     assert!(
-        err.contains("panel: none is configured; found here, one per vendor: mine (`--remember` keeps it)"),
+        err.contains("panel: none is configured; found here, one per vendor: claude (`--remember` keeps it)"),
         "{err}"
     );
     let (names, chosen) = asked(&env);
-    assert_eq!((names, chosen["layer"].as_str()), (vec!["mine".to_owned()], Some("found")));
+    assert_eq!((names, chosen["layer"].as_str()), (vec!["claude".to_owned()], Some("found")));
 }
 
 #[test]
