@@ -5,6 +5,7 @@
 mod choice;
 mod limits;
 mod resume;
+mod vote;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use crate::report::Format;
 pub use choice::ChoiceArgs;
 pub use limits::{LimitArgs, PaceArgs};
 pub use resume::ResumeArgs;
+pub use vote::{VoteArgs, VotingArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,12 +27,14 @@ Examples:
   team run-and-judge -m claude,codex,ollama@qwen3 task.md     blind answers, then a blind vote
   team run -m claude:opus,codex \"Why is the sky blue?\"        only the answers
   team judge latest                                           vote on a finished run
+  team vote -m claude,codex,ollama@qwen3 plan.md              approve or reject a text
   team resume                                                 go on where a run was cut off
   team show latest --reveal                                   who wrote what
   team verify latest                                          whether all is as it was recorded
 
 Exit codes:
-  0    done: `run` has at least one answer, `judge` has a ranking
+  0    done: `run` has at least one answer, `judge` has a ranking, `vote` approves
+  1    `vote` rejects
   2    wrong usage or configuration, or another process owns the session
   3    no decision
   4    nothing usable: no slot completed (with `--strict`: any slot is missing)
@@ -82,6 +86,8 @@ pub enum Command {
     Judge(JudgeArgs),
     /// Ask, then vote: `run` and `judge` in one
     RunAndJudge(RunAndJudgeArgs),
+    /// Let every model of a panel vote on a text itself
+    Vote(VoteArgs),
     /// Go on with a session that was cut off, stopped, or failed in part
     Resume(ResumeArgs),
     /// Show how far a session is

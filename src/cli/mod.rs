@@ -25,6 +25,7 @@ mod schema;
 mod sessions;
 mod show;
 mod verify;
+mod vote;
 mod warnings;
 mod watch;
 

@@ -1,8 +1,8 @@
-//! What `run`, `judge`, `run-and-judge` and `demo` share: from the command line to the engine and back.
+//! What `run`, `judge`, `run-and-judge`, `vote` and `demo` share: from the command line to the engine and back.
 //!
 //! Everything is validated here, before the first side effect: names, limits, patterns, prompts, the rule about judges.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -21,6 +21,7 @@ use crate::report::{Both, JsonLines, LiveLines, PlainLines, Silent, Starts, Writ
 use crate::runner::{Checks, Control, Limits, Observer};
 use crate::session::View;
 use crate::slots::local::Progress;
+use crate::verdict::task_summary;
 
 /// The models behind `names`, in order.
 pub(super) fn resolve(context: &Context, config: &Config, names: &[String]) -> Result<Vec<ResolvedModel>> {
@@ -45,11 +46,16 @@ pub(super) fn terms(settings: &Settings, require_blind: bool) -> Terms {
 /// How answers are judged.
 pub(super) async fn judge_request(context: &Context, config: &Config, judging: &JudgingArgs) -> Result<JudgeRequest> {
     let judges = choose_judges(context, config).await?;
-    let prompts = Prompts::load(judging.prompts.as_deref()).map_err(|error| {
+    let (prompts, prompts_dir) = prompts(context, judging.prompts.as_deref())?;
+    Ok(JudgeRequest { judges, rules: config.settings().vote, prompts: Arc::new(prompts), prompts_dir })
+}
+
+/// The texts sent to models, and the folder that the user's own among them were read from, absolute.
+pub(super) fn prompts(context: &Context, own: Option<&Path>) -> Result<(Prompts, Option<PathBuf>)> {
+    let prompts = Prompts::load(own).map_err(|error| {
         Error::config(error.to_string()).hint("`--prompts DIR` holds copies of the files that it replaces")
     })?;
-    let prompts_dir = judging.prompts.as_ref().map(|dir| context.cwd.join(dir));
-    Ok(JudgeRequest { judges, rules: config.settings().vote, prompts: Arc::new(prompts), prompts_dir })
+    Ok((prompts, own.map(|dir| context.cwd.join(dir))))
 }
 
 /// What makes text usable.
@@ -237,6 +243,14 @@ fn explain(printer: &Printer, outcome: &Outcome) {
         Decision::NothingUsable { complete, all } => {
             let what = if *complete == 0 { "nothing usable" } else { "`--strict`" };
             tell(format!("{what}: {complete} of {all} slots completed; {status} says why"));
+        }
+        Decision::Voted { verdict, short, .. } => {
+            tell(task_summary(verdict));
+            if *short {
+                let missing = verdict.votes.missing;
+                let all = verdict.votes.panel;
+                tell(format!("`--strict`: {missing} of {all} members have no vote; {status} says why"));
+            }
         }
         Decision::NoDecision { why } => tell(format!("no decision: {why}")),
     }

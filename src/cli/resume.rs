@@ -29,7 +29,11 @@ pub(super) async fn resume(args: &ResumeArgs, context: &Context) -> Result<ExitC
         return Ok(outcome.exit_code());
     }
     let slots: Vec<String> = left.slots().iter().map(ToString::to_string).collect();
-    let votes = if left.is_to_be_judged() { "the votes" } else { "the close" };
+    let votes = match (left.is_to_be_judged(), left.is_vote()) {
+        (true, false) => "the votes",
+        (true, true) => "the count of the votes",
+        (false, _) => "the close",
+    };
     printer.note(match slots.as_slice() {
         [] => format!("left of `{}`: {votes}", session.id()),
         slots => format!("left of `{}`: slot {}, then {votes}", session.id(), slots.join(", ")),

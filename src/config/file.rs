@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{Leaks, Passes, Recuse, Repair};
-use super::{Limit, OutputFormat, PromptVia, Wire};
+use super::{Limit, OutputFormat, PromptVia, Threshold, Wire};
 
 /// One layer of settings; what is `None` or absent is left to the layers below.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -42,8 +42,8 @@ pub struct FileSettings {
     pub jobs: Option<NonZeroUsize>,
     /// Retries of a request that failed before its first answer byte.
     pub retries: Option<u32>,
-    /// Bar of a vote on a task. Read for a later version, checked there.
-    pub threshold: Option<toml::Value>,
+    /// The bar of a vote on a task.
+    pub threshold: Option<Threshold>,
     /// Aliases.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, ModelEntry>,

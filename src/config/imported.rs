@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::{Table, Value};
 
+use super::{Percent, Threshold};
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Preferences {
@@ -29,14 +31,9 @@ pub(super) fn read(text: &str) -> Result<Table, String> {
     if !preferences.default_models.is_empty() {
         table.insert("panel".into(), list(&preferences.default_models));
     }
-    match preferences.default_threshold {
-        Some(serde_json::Value::String(text)) => drop(table.insert("threshold".into(), text.into())),
-        Some(serde_json::Value::Number(number)) => {
-            if let Some(number) = number.as_f64() {
-                table.insert("threshold".into(), number.into());
-            }
-        }
-        _ => {}
+    if let Some(bar) = preferences.default_threshold {
+        let bar = threshold(&bar).map_err(|why| format!("`defaultThreshold`: {why}"))?;
+        table.insert("threshold".into(), bar.to_string().into());
     }
     let models: Table = aliases
         .iter()
@@ -56,6 +53,18 @@ pub(super) fn read(text: &str) -> Result<Table, String> {
         table.insert("contexts".into(), contexts.into());
     }
     Ok(table)
+}
+
+/// A word, `N%`, or a whole number of percent.
+fn threshold(value: &serde_json::Value) -> Result<Threshold, String> {
+    match value {
+        serde_json::Value::String(text) => text.parse(),
+        serde_json::Value::Number(number) => {
+            let percent = number.as_u64().and_then(|number| u8::try_from(number).ok()).and_then(Percent::new);
+            percent.map(Threshold::Percent).ok_or_else(|| format!("`{number}` is not a whole number from 1 to 100"))
+        }
+        other => Err(format!("`{other}` is neither a word nor a number of percent")),
+    }
 }
 
 fn translated(name: &str, aliases: &BTreeMap<String, String>) -> String {
@@ -86,6 +95,20 @@ mod tests {
         [models.fast]
         use = "openrouter@z-ai/glm-4:free"
         "#);
+    }
+
+    #[test]
+    fn a_threshold_is_a_word_or_a_number_of_percent_and_another_one_is_told() {
+        let threshold = |json: &str| {
+            let table = read(&format!(r#"{{"defaultThreshold": {json}}}"#))?;
+            Ok::<_, String>(table["threshold"].as_str().unwrap().to_owned())
+        };
+        assert_eq!(threshold("\"Unanimous\""), Ok("unanimous".to_owned()));
+        assert_eq!(threshold("67"), Ok("67%".to_owned()));
+        for (json, told) in [("0", "`0`"), ("66.7", "`66.7`"), ("\"most\"", "`most`"), ("[]", "`[]`")] {
+            let error = threshold(json).unwrap_err();
+            assert!(error.starts_with("`defaultThreshold`: ") && error.contains(told), "{error}");
+        }
     }
 
     #[test]

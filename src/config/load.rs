@@ -12,7 +12,7 @@ use super::file::{ContextEntry, FileSettings, ModelEntry, ProviderEntry};
 use super::layer::{Layers, Origin};
 use super::problem::{ConfigError, Problem};
 use super::rules::{OwnAnswers, VoteRules};
-use super::{Environment, Wire, builtin, imported, places, read, variables_layer};
+use super::{Environment, Threshold, Wire, builtin, imported, places, read, variables_layer};
 use crate::error::Error;
 
 /// The settings that hold here and now, and where each came from.
@@ -41,6 +41,8 @@ pub struct Settings {
     pub sessions_dir: PathBuf,
     /// The rules of a vote.
     pub vote: VoteRules,
+    /// The bar of a vote on a task.
+    pub threshold: Threshold,
     /// How long a slot may take.
     pub timeout: Option<Duration>,
     /// How long a slot may be silent.
@@ -263,6 +265,7 @@ fn settle(cwd: &Path, layers: &Layers, merged: FileSettings) -> Result<Settings,
             passes: merged.passes.unwrap_or_default(),
             repair: merged.repair.unwrap_or_default(),
         },
+        threshold: merged.threshold.unwrap_or_default(),
         timeout: merged.timeout.and_then(super::Limit::duration),
         idle_timeout: merged.idle_timeout.and_then(super::Limit::duration),
         deadline: merged.deadline.and_then(super::Limit::duration),

@@ -7,7 +7,7 @@
 //!
 //! Order: built-in < imported < user < project < environment < flags, key by key, lists replaced as a whole. A relative
 //! `sessions_dir`, program or recording in a `team.toml` starts from its folder, everywhere else from the current one.
-//! `[gate]`, `[pipeline]` and `threshold` belong to later versions: they are accepted as they are, so that
+//! `[gate]` and `[pipeline]` belong to later versions: they are accepted as they are, so that
 //! one file serves both. Any other unknown key is an error.  A name is resolved once, before any side effect, into a
 //! [`ResolvedModel`] that holds everything needed to ask it; the manifest keeps that for a later resume.
 
@@ -32,6 +32,7 @@ mod resolve;
 #[cfg(test)]
 mod resolve_tests;
 mod rules;
+mod threshold;
 mod variables;
 mod variables_layer;
 
@@ -53,5 +54,6 @@ pub use problem::{ConfigError, Problem};
 pub use remember::{Remembered, with_panel};
 pub use resolve::{Kept, Models, ResolveError};
 pub use rules::{Leaks, OwnAnswers, Passes, Recuse, Repair, VoteRules};
+pub use threshold::{Percent, Threshold};
 pub use variables::{VariableError, expand, variables_in};
 pub use variables_layer::{VARIABLES, split_names};

@@ -256,6 +256,7 @@ zzz = 1
 
     #[test]
     fn a_wrong_type_and_a_wrong_value_name_key_and_line() {
+        insta::assert_snapshot!(problems("threshold = \"66.7%\""), @"team.toml:1: `threshold`: `66.7%` is not a whole number of percent |");
         insta::assert_snapshot!(problems("jobs = 0"), @"team.toml:1: `jobs`: invalid value: integer `0`, expected a whole number from 1 on |");
         insta::assert_snapshot!(problems("\ntimeout = \"90\""), @"team.toml:2: `timeout`: `90` has no unit: write `90s` for seconds or `90m` for minutes |");
         insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\noutput = \"xml\""), @"team.toml:3: `models.a.output`: unknown variant `xml`, expected one of `text`, `claude-stream-json`, `codex-json`, `gemini-json`, `opencode-json` |");
@@ -342,8 +343,8 @@ env = { ANTHROPIC_API_KEY = "eeeeeeeeeeeeeeeeeeeeeeee", OTHER_API_KEY = "${OTHER
 
     #[test]
     fn sections_of_later_versions_are_accepted() {
-        let text = "threshold = \"majority\"\n[contexts.review]\npanel = [\"claude\"]\n[gate]\nanything = 1\n[pipeline]\nsession_reuse = true";
+        let text = "[contexts.review]\npanel = [\"claude\"]\n[gate]\nanything = 1\n[pipeline]\nsession_reuse = true";
         let table = read(Path::new("team.toml"), text).unwrap();
-        assert_eq!(table.len(), 4);
+        assert_eq!(table.len(), 3);
     }
 }

@@ -5,7 +5,7 @@ use toml::{Table, Value};
 use super::nearest::nearest;
 use super::problem::Problem;
 use super::rules::{Leaks, Passes, Recuse};
-use super::{Environment, Limit, SelfVote};
+use super::{Environment, Limit, SelfVote, Threshold};
 
 /// The variables, each with its key in `team.toml`. Lists are separated by commas.
 pub const VARIABLES: &[(&str, &str)] = &[
@@ -17,6 +17,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("TEAM_LEAKS", "leaks"),
     ("TEAM_PASSES", "passes"),
     ("TEAM_REPAIR", "repair"),
+    ("TEAM_THRESHOLD", "threshold"),
     ("TEAM_TIMEOUT", "timeout"),
     ("TEAM_IDLE_TIMEOUT", "idle_timeout"),
     ("TEAM_DEADLINE", "deadline"),
@@ -62,6 +63,7 @@ fn parse(key: &str, text: &str) -> Result<Value, String> {
         "recuse" => text.parse::<Recuse>().map(|rule| rule.as_str().into()),
         "leaks" => text.parse::<Leaks>().map(|rule| rule.as_str().into()),
         "passes" => text.parse::<Passes>().map(|passes| i64::from(u32::from(passes)).into()),
+        "threshold" => text.parse::<Threshold>().map(|bar| bar.to_string().into()),
         "repair" | "offline" => {
             text.parse::<bool>().map(Value::Boolean).map_err(|_| format!("`{text}` is neither `true` nor `false`"))
         }

@@ -1,7 +1,7 @@
 //! Run, judge, verdict and close put together: what every front end calls.
 //!
-//! A front end resolves names, makes a [`Control`](crate::runner::Control) and [`Services`], and calls [`run()`] or
-//! [`judge()`], or looks at what is left of a session with [`Resumption::of`] and calls [`resume()`]. Everything is validated before the session's folder exists; from then on whatever is complete is kept, and
+//! A front end resolves names, makes a [`Control`](crate::runner::Control) and [`Services`], and calls [`run()`],
+//! [`judge()`] or [`vote()`], or looks at what is left of a session with [`Resumption::of`] and calls [`resume()`]. Everything is validated before the session's folder exists; from then on whatever is complete is kept, and
 //! the session is closed on every path.
 
 mod ask;
@@ -20,6 +20,7 @@ mod run;
 mod services;
 mod shown;
 mod verify;
+mod vote;
 
 pub use import::ImportRequest;
 pub use input::{Input, contained, read_input};
@@ -31,3 +32,4 @@ pub use resume::{Pace, ResumeOptions, Resumption, finished, resume};
 pub use run::{Context, RunRequest, import, judge, run};
 pub use services::{Folders, Services};
 pub use verify::{Checked, Mismatch, RecordEnd, Verification, verify};
+pub use vote::{VoteRequest, vote};

@@ -1,8 +1,12 @@
 //! How a command of the engine ended, and its exit code.
 
+use std::collections::BTreeMap;
+
 use crate::error::ExitCode;
+use crate::ids::SlotId;
 use crate::runner::StopAll;
 use crate::session::Layout;
+use crate::verdict::TaskVerdict;
 
 /// What the panel and the votes amount to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +27,15 @@ pub enum Decision {
     },
     /// A ranking exists, ties included.
     Ranking,
+    /// The panel voted on the task itself.
+    Voted {
+        /// What it decided, with every vote.
+        verdict: Box<TaskVerdict>,
+        /// The model behind each member.
+        models: BTreeMap<SlotId, String>,
+        /// Whether a vote is missing that `--strict` wants.
+        short: bool,
+    },
     /// Votes were wanted and decide nothing.
     NoDecision {
         /// Why.
@@ -51,7 +64,8 @@ impl Outcome {
             (Some(StopAll::Signal(signal)), _) => ExitCode::signal(signal),
             // Cancelled from outside looks like Ctrl-C to a script.
             (Some(StopAll::Request), _) => ExitCode::signal(2),
-            (_, Decision::NothingUsable { .. }) => ExitCode::NOTHING_USABLE,
+            (_, Decision::NothingUsable { .. } | Decision::Voted { short: true, .. }) => ExitCode::NOTHING_USABLE,
+            (_, Decision::Voted { verdict, .. }) => verdict.decision.exit_code(),
             (_, Decision::NoDecision { .. }) => ExitCode::NO_DECISION,
             (_, Decision::Answers { .. } | Decision::Ranking) => ExitCode::DONE,
         }

@@ -1,7 +1,7 @@
 //! What a command is to do, as the record keeps it for whoever resumes the session. It names no model: the named judges
 //! are in the manifest.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::judge::JudgeRequest;
 use super::run::RunRequest;
+use super::vote::{VotePlan, VoteWork};
 use crate::capture::Pattern;
 use crate::config::{Leaks, OwnAnswers, Passes, Recuse, Repair, ResolvedModel, SelfVote, VoteRules};
 use crate::error::{Error, ErrorKind, Result};
@@ -116,9 +117,7 @@ impl JudgePlan {
 
     /// The request again; `named` are the judges of the manifest.
     pub(super) fn request(&self, named: impl FnOnce() -> Vec<ResolvedModel>) -> Result<JudgeRequest> {
-        let prompts = Prompts::load(self.prompts.as_deref()).map_err(|error| {
-            Error::usage(error.to_string()).hint("the judges were to be asked with these prompts: put them back")
-        })?;
+        let prompts = load_again(self.prompts.as_deref())?;
         let own = OwnAnswers { self_vote: self.self_vote, recuse: self.recuse };
         Ok(JudgeRequest {
             judges: (self.bench == Bench::Named).then(named),
@@ -156,12 +155,15 @@ pub(super) struct RunPlan {
     pub(super) judging: Option<JudgePlan>,
     #[serde(skip_serializing_if = "Option::is_none")]
     panel: Option<ChosenBy>,
+    /// The panel votes on the task itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) voting: Option<VotePlan>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) notes: Vec<String>,
 }
 
 impl RunPlan {
-    pub(super) fn of(request: &RunRequest) -> Self {
+    pub(super) fn of(request: &RunRequest, vote: Option<&VoteWork>) -> Self {
         Self {
             terms: request.terms.into(),
             min_bytes: request.checks.min_bytes,
@@ -169,6 +171,7 @@ impl RunPlan {
             strict: request.strict,
             judging: request.judge.as_ref().map(JudgePlan::of),
             panel: request.chosen.clone(),
+            voting: vote.map(|vote| vote.plan.clone()),
             notes: request.notes.clone(),
         }
     }
@@ -211,6 +214,13 @@ impl RoundPlan {
     pub(super) fn read(records: &[Record]) -> Result<Option<Self>> {
         read(records)
     }
+}
+
+/// The texts that models were to be asked with, read again from the user's folder.
+pub(super) fn load_again(folder: Option<&Path>) -> Result<Prompts> {
+    Prompts::load(folder).map_err(|error| {
+        Error::usage(error.to_string()).hint("models were to be asked with these prompts: put them back")
+    })
 }
 
 fn read<T: for<'de> Deserialize<'de>>(records: &[Record]) -> Result<Option<T>> {

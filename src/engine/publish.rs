@@ -78,7 +78,7 @@ fn verdict_on_record(records: &[Record]) -> Option<Recorded> {
 }
 
 /// A file's bytes, when they are those that were recorded.
-fn check(path: &Path, recorded: Option<Sha256Hash>) -> Result<Vec<u8>> {
+pub(super) fn check(path: &Path, recorded: Option<Sha256Hash>) -> Result<Vec<u8>> {
     let bytes = fs_err::read(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => SessionError::Missing(path.to_owned()),
         _ => SessionError::Io(error),
@@ -237,13 +237,7 @@ impl Told<'_> {
         let asked = (self.source == BallotSource::Asked).then_some((self.judges, self.judged));
         let mut notes = panel_notes(self.slots, self.panel, asked);
         notes.extend(of_round);
-        if was_revealed(self.slot_records) {
-            notes.push("the names were revealed to a person before this verdict; the record says when".to_owned());
-        }
-        notes.extend(accepted_drift(self.slot_records));
-        notes.extend(other_isolation(&[self.slot_records, self.judge_records], &self.isolation));
-        notes.extend(dropped_settings(self.slot_records, "slot"));
-        notes.extend(dropped_settings(self.judge_records, "judge"));
+        notes.extend(record_notes(self.slot_records, self.judge_records, &self.isolation));
         let mut failed = failed_seats(self.slots, Seat::Slot, "");
         failed.extend(failed_seats(self.judged, Seat::Judge, &format!("{}/", self.round.folder())));
         if let Some(second) = self.second_pass {
@@ -253,6 +247,19 @@ impl Told<'_> {
         let isolation = self.isolation.clone();
         Context { session: self.session.to_owned(), head: self.head, failed, isolation, notes }
     }
+}
+
+/// What a reader must know about how slots and judges were asked, as their records tell it.
+pub(super) fn record_notes(slots: &[Record], judges: &[Record], isolation: &str) -> Vec<String> {
+    let mut notes = Vec::new();
+    if was_revealed(slots) {
+        notes.push("the names were revealed to a person before this verdict; the record says when".to_owned());
+    }
+    notes.extend(accepted_drift(slots));
+    notes.extend(other_isolation(&[slots, judges], isolation));
+    notes.extend(dropped_settings(slots, "slot"));
+    notes.extend(dropped_settings(judges, "judge"));
+    notes
 }
 
 fn names_of(manifest: &Manifest) -> std::collections::BTreeMap<SlotId, String> {
@@ -272,7 +279,7 @@ fn dropped_settings(records: &[Record], side: &str) -> Vec<String> {
 }
 
 /// `folder` is where the paths of their logs begin.
-fn failed_seats(status: &Status, seat: fn(SlotId) -> Seat, folder: &str) -> Vec<FailedSeat> {
+pub(super) fn failed_seats(status: &Status, seat: fn(SlotId) -> Seat, folder: &str) -> Vec<FailedSeat> {
     status
         .models
         .iter()
@@ -300,7 +307,7 @@ fn was_revealed(records: &[Record]) -> bool {
 
 /// What a reader must know about how the answers came about.
 /// `asked` are the judges, unless their ballots are from elsewhere.
-fn panel_notes(slots: &Status, panel: &Manifest, asked: Option<(&Manifest, &Status)>) -> Vec<String> {
+pub(super) fn panel_notes(slots: &Status, panel: &Manifest, asked: Option<(&Manifest, &Status)>) -> Vec<String> {
     let mut notes = Vec::new();
     let judges = asked.map(|(manifest, status)| ("judge", status, manifest));
     for (side, status, manifest) in [("slot", slots, panel)].into_iter().chain(judges) {

@@ -1,16 +1,17 @@
 //! Going on with a session: what is left of it, whether anything is not as it was, and doing the rest as a first run does.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use rand::CryptoRng;
 
-use super::judge::JudgeRequest;
 use super::outcome::{Decision, Outcome};
 use super::plan::{RoundPlan, RunPlan, Terms};
 use super::record::show_since;
 use super::round::{Opened, prompt_hashes};
 use super::run::{Context, Work, abandon, go_on, stands};
+use super::vote::{self, VoteWork};
 use crate::config::{ResolvedModel, Target};
 use crate::error::{Error, Result};
 use crate::ids::{Sha256Hash, SlotId};
@@ -136,7 +137,11 @@ impl Resumption {
         let abandoned = abandoned.map(|(stand, _)| stand.round);
         if let Some(judge) = &judge {
             let recorded = newest.as_ref().map_or(panel.records(), |(_, folder)| folder.records());
-            drift.extend(drifted_prompts(recorded, judge));
+            drift.extend(drifted_prompts(recorded, prompt_hashes(&judge.prompts)));
+        }
+        let vote = plan.voting.clone().map(VoteWork::resumed).transpose()?;
+        if let Some(vote) = &vote {
+            drift.extend(drifted_prompts(panel.records(), vote.prompt_hashes()));
         }
         drift.sort();
         drift.dedup();
@@ -171,11 +176,17 @@ impl Resumption {
             let judges = judge.as_ref().map(|judge| judge.judges_of(&members_of(manifest)));
             asked.extend(judges.into_iter().flatten());
         }
+        let judging = match &vote {
+            Some(_) if !slots.is_empty() || complete > 0 && !vote::stands(panel.records()) => Judging::Left,
+            Some(_) => Judging::Nothing,
+            None => judging,
+        };
         let work = Work {
             terms: options.pace.over(terms),
             checks: plan.checks()?,
             strict: plan.strict,
             judge,
+            vote,
             opened,
             notes: plan.notes,
         };
@@ -230,6 +241,12 @@ impl Resumption {
         has_ended && self.slots.is_empty() && self.judging == Judging::Nothing
     }
 
+    /// Whether the panel votes on the task itself.
+    #[must_use]
+    pub const fn is_vote(&self) -> bool {
+        self.work.vote.is_some()
+    }
+
     /// Whether votes are left.
     #[must_use]
     pub fn is_to_be_judged(&self) -> bool {
@@ -270,7 +287,16 @@ pub fn finished(mut session: Session, resumption: &Resumption) -> Result<Outcome
     };
     let mut verdict = None;
     session.finish_phase(Phase::Run);
-    if let Some(before) = stands(&mut session)? {
+    if resumption.work.vote.is_some() {
+        match vote::published(&mut session, resumption.work.strict)? {
+            Some(before) => {
+                decision = before.decision;
+                verdict = Some(before.text);
+            }
+            None if complete == 0 => decision = Decision::NothingUsable { complete, all },
+            None => decision = Decision::NoDecision { why: "the votes were not counted".to_owned() },
+        }
+    } else if let Some(before) = stands(&mut session)? {
         decision = before.decision;
         verdict = Some(before.text);
     } else if resumption.work.judge.is_some() && matches!(decision, Decision::Answers { .. }) {
@@ -315,10 +341,9 @@ fn drifted(records: &[Record], layout: &Layout) -> Result<Vec<String>> {
     Ok(drift)
 }
 
-/// The texts sent to judges that are not those of the beginning.
-fn drifted_prompts(records: &[Record], judge: &JudgeRequest) -> Vec<String> {
+/// The texts sent to models that are not those of the beginning; `now` are the hashes of those in use.
+fn drifted_prompts(records: &[Record], now: BTreeMap<String, Sha256Hash>) -> Vec<String> {
     let Some(Event::Created { prompts, .. }) = records.first().map(|record| &record.event) else { return Vec::new() };
-    let now = prompt_hashes(&judge.prompts);
     let names = prompts.keys().chain(now.keys().filter(|name| !prompts.contains_key(*name)));
     let changed = names.filter(|name| prompts.get(*name) != now.get(*name));
     changed.map(|name| format!("the prompt text `{name}` was changed")).collect()

@@ -21,7 +21,7 @@ use crate::judging::{
     Answer, Assignment, Candidate, CopyRules, Coverage, Fitted, Judge, JudgePrompts, JudgeVotes, Panel, RepairTurn,
     Votes, assign,
 };
-use crate::prompts::Prompts;
+use crate::prompts::{PromptName, Prompts};
 use crate::runner::{Control, Observer};
 use crate::session::slot::{Reason, SlotState};
 use crate::session::{
@@ -44,7 +44,7 @@ pub(super) struct RoundEnd {
 
 /// The hash of each text sent to judges, for the record.
 pub(super) fn prompt_hashes(prompts: &Prompts) -> BTreeMap<String, Sha256Hash> {
-    prompts.hashes().into_iter().map(|(name, hash)| (name.to_owned(), hash)).collect()
+    prompts.hashes_of(&PromptName::OF_JUDGES).into_iter().map(|(name, hash)| (name.to_owned(), hash)).collect()
 }
 
 /// A round that was opened before.

@@ -13,8 +13,10 @@ use super::publish::{Published, publish, published, voted};
 use super::record::{record, show_last};
 use super::round::{Opened, RoundContext, prompt_hashes, run_round};
 use super::services::Services;
+use super::vote::{VoteWork, conclude};
 use crate::config::ResolvedModel;
 use crate::error::{Error, ErrorKind, Result};
+use crate::judging::task_schema;
 use crate::runner::{Checks, Control, Observer, Purpose, SlotJob, StopAll, run_panel};
 use crate::session::slot::SlotState;
 use crate::session::{Event, Layout, NewSession, Phase, Round, RoundStand, Session, SessionKind, SessionState};
@@ -60,16 +62,29 @@ pub struct Context<'a> {
 
 /// Runs a panel, and judges it when asked to.
 pub async fn run<R: CryptoRng>(request: RunRequest, context: Context<'_>, rng: &mut R) -> Result<Outcome> {
+    begin(request, None, context, rng).await
+}
+
+/// Makes a session and does in it what was asked for; with `vote` the panel votes on the task itself.
+pub(super) async fn begin<R: CryptoRng>(
+    request: RunRequest,
+    vote: Option<VoteWork>,
+    context: Context<'_>,
+    rng: &mut R,
+) -> Result<Outcome> {
     let Context { services, control, observer, announce } = context;
     let now = Timestamp::now();
-    let prompts = request.judge.as_ref().map(|judge| prompt_hashes(&judge.prompts)).unwrap_or_default();
-    let plan = written(&RunPlan::of(&request))?;
+    let prompts = match (&vote, &request.judge) {
+        (Some(vote), _) => vote.prompt_hashes(),
+        (None, judge) => judge.as_ref().map(|judge| prompt_hashes(&judge.prompts)).unwrap_or_default(),
+    };
+    let plan = written(&RunPlan::of(&request, vote.as_ref()))?;
     let new = NewSession {
         base: &request.base,
         kind: request.kind,
         title: &request.title,
         input: request.input.as_bytes(),
-        task: None,
+        task: vote.as_ref().and_then(|vote| vote.task.as_deref()).map(str::as_bytes),
         models: request.models,
         isolation: services.isolation(),
         prompts,
@@ -86,6 +101,7 @@ pub async fn run<R: CryptoRng>(request: RunRequest, context: Context<'_>, rng: &
         checks: request.checks,
         strict: request.strict,
         judge: request.judge,
+        vote,
         opened: None,
         notes: request.notes,
     };
@@ -99,6 +115,8 @@ pub(super) struct Work {
     pub(super) strict: bool,
     /// Whether and how the answers are judged.
     pub(super) judge: Option<JudgeRequest>,
+    /// The vote on the task that the panel is asked for.
+    pub(super) vote: Option<VoteWork>,
     /// The round that was begun before.
     pub(super) opened: Option<Opened>,
     pub(super) notes: Vec<String>,
@@ -116,6 +134,9 @@ pub(super) async fn go_on<R: CryptoRng>(
 ) -> Result<Outcome> {
     let ran = run_slots(&mut session, services, work, control, observer).await;
     session.finish_phase(Phase::Run);
+    if let Some(vote) = &work.vote {
+        return conclude(session, vote, work, ran.err(), services, control, observer);
+    }
     let complete = session.panel().status().count(SlotState::Completed);
     let all = session.panel().status().models.len();
     let mut decision = if complete == 0 || (work.strict && complete < all) {
@@ -286,7 +307,10 @@ async fn run_slots(
             id: *id,
             model: member.resolved.clone(),
             prompt: input.clone(),
-            purpose: Purpose::Answer,
+            purpose: match work.vote {
+                Some(_) => Purpose::Ballot { schema: task_schema() },
+                None => Purpose::Answer,
+            },
         })
         .collect();
     if jobs.is_empty() {

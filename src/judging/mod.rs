@@ -26,13 +26,16 @@ mod pairs;
 mod panel;
 mod prompt;
 mod schema;
+mod task_prompt;
 mod turns;
 mod visible;
 mod votes;
 
 pub use alias::{Alias, AliasError, Nonce};
 pub use assign::{AssignError, Assignment, assign};
-pub use ballot::{Ballot, CastVote, Missing, MissingReason, Note, NoteKind, VoteVerdict, parse};
+pub use ballot::{
+    Ballot, CastVote, Missing, MissingReason, Note, NoteKind, TaskBallot, TaskVote, VoteVerdict, parse, parse_task,
+};
 pub use copy::{AnswerCopy, CopyRules, LeakCount};
 pub use coverage::{Coverage, check_panel};
 pub use fit::{BYTES_PER_TOKEN, FitError, Fitted};
@@ -43,7 +46,8 @@ pub use leaks::{LEAK_SCAN, LeakScan};
 pub use pairs::{PairVote, PairWinner};
 pub use panel::{Answer, Judge, Vendors, may_vote};
 pub use prompt::{BallotForm, JudgePrompts, PromptError};
-pub use schema::schema;
+pub use schema::{schema, task_schema};
+pub use task_prompt::task_prompt;
 pub use turns::{Outcome, RepairTurn, SecondPass};
 pub(crate) use visible::push_visible;
 pub use votes::{Candidate, ImportedFile, Imports, JudgeVotes, Panel, Replies, Votes, VotesError};

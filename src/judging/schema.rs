@@ -28,6 +28,12 @@ pub fn schema(assignment: &Assignment) -> Value {
     })
 }
 
+/// The JSON schema of a vote on the task itself.
+#[must_use]
+pub fn task_schema() -> Value {
+    vote()
+}
+
 fn vote() -> Value {
     json!({
         "type": "object",

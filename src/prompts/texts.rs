@@ -18,11 +18,19 @@ pub enum PromptName {
     BallotFormat,
     /// How to vote in JSON, for judges that are held to a schema.
     BallotJson,
+    /// What every member of a panel receives that votes on a task; holds the task.
+    Vote,
 }
 
 impl PromptName {
     /// Every template.
-    pub const ALL: [Self; 4] = [Self::Judge, Self::Repair, Self::BallotFormat, Self::BallotJson];
+    pub const ALL: [Self; 5] = [Self::Judge, Self::Repair, Self::BallotFormat, Self::BallotJson, Self::Vote];
+
+    /// What a round of votes on answers uses.
+    pub const OF_JUDGES: [Self; 4] = [Self::Judge, Self::Repair, Self::BallotFormat, Self::BallotJson];
+
+    /// What a vote on a task uses.
+    pub const OF_VOTES: [Self; 1] = [Self::Vote];
 
     /// The file that holds it, here and in a folder of the user's own.
     #[must_use]
@@ -32,6 +40,7 @@ impl PromptName {
             Self::Repair => "repair.md",
             Self::BallotFormat => "ballot-format.md",
             Self::BallotJson => "ballot-json.md",
+            Self::Vote => "vote.md",
         }
     }
 
@@ -41,6 +50,7 @@ impl PromptName {
             Self::Repair => include_str!("../../prompts/repair.md"),
             Self::BallotFormat => include_str!("../../prompts/ballot-format.md"),
             Self::BallotJson => include_str!("../../prompts/ballot-json.md"),
+            Self::Vote => include_str!("../../prompts/vote.md"),
         }
     }
 
@@ -153,7 +163,14 @@ impl Prompts {
     /// File name to hash of each text in use, before anything is filled in.
     #[must_use]
     pub fn hashes(&self) -> BTreeMap<&'static str, Sha256Hash> {
-        self.hashes.iter().map(|(name, hash)| (name.file_name(), *hash)).collect()
+        self.hashes_of(&PromptName::ALL)
+    }
+
+    /// The same of some of them.
+    #[must_use]
+    pub fn hashes_of(&self, names: &[PromptName]) -> BTreeMap<&'static str, Sha256Hash> {
+        let used = self.hashes.iter().filter(|(name, _)| names.contains(name));
+        used.map(|(name, hash)| (name.file_name(), *hash)).collect()
     }
 }
 

@@ -26,6 +26,15 @@ pub(super) fn entries(text: &str) -> Option<Vec<Entry>> {
     }
 }
 
+/// The votes on the task itself in `text`: an object with a `verdict` is one. `None` when it is not JSON with ballots.
+pub(super) fn task_entries(text: &str) -> Option<Vec<Entry>> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    match &value {
+        Value::Object(vote) if vote.keys().any(|key| key.eq_ignore_ascii_case("verdict")) => Some(vec![entry(vote)]),
+        _ => entries(text),
+    }
+}
+
 fn entry(vote: &Map<String, Value>) -> Entry {
     let get = |names: &[&str]| {
         vote.iter().find(|(key, _)| names.iter().any(|name| key.eq_ignore_ascii_case(name))).map(|(_, value)| value)

@@ -11,8 +11,8 @@ mod json;
 mod model;
 mod reading;
 
-pub use model::{Ballot, CastVote, Missing, MissingReason, Note, NoteKind, VoteVerdict};
-pub use reading::parse;
+pub use model::{Ballot, CastVote, Missing, MissingReason, Note, NoteKind, TaskBallot, TaskVote, VoteVerdict};
+pub use reading::{parse, parse_task};
 
 pub(super) use field::{Confidence, confidence as stated_confidence, verdict as stated_verdict};
 

@@ -133,6 +133,8 @@ pub enum NoteKind {
     Shortened,
     /// The judge was asked once more for what its ballot lacked.
     AskedAgain,
+    /// A ballot that names an answer, in a vote on the task itself; ignored.
+    NamesAnswer,
 }
 
 impl NoteKind {
@@ -149,8 +151,33 @@ impl NoteKind {
             Self::BadJson => "a ballot in JSON could not be read",
             Self::Shortened => "a long text was shortened",
             Self::AskedAgain => "was asked once more for what the ballot lacked; votes that came of it",
+            Self::NamesAnswer => "a ballot on an answer, not on the task, was ignored",
         }
     }
+}
+
+/// A vote on the task itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskVote {
+    /// The vote.
+    pub verdict: VoteVerdict,
+    /// 1 to 10; `None` when the member gave none that can be read.
+    #[schemars(range(min = 1, max = 10))]
+    pub confidence: Option<u8>,
+    /// Its reason, in its own words.
+    pub summary: String,
+    /// The faults it names, in its own words.
+    pub key_issues: Vec<String>,
+}
+
+/// All that the reply of a member says that was asked to vote on the task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskBallot {
+    /// The vote, or why there is none.
+    pub vote: Result<TaskVote, MissingReason>,
+    /// What a reader should know.
+    pub notes: Vec<Note>,
 }
 
 /// All that one judge's reply says.

@@ -4,7 +4,9 @@ use crate::ids::SlotId;
 use crate::judging::Assignment;
 
 use super::field::{Confidence, confidence, verdict};
-use super::{Ballot, CastVote, Entry, Missing, MissingReason, Note, NoteKind, VoteVerdict, blocks, json};
+use super::{
+    Ballot, CastVote, Entry, Missing, MissingReason, Note, NoteKind, TaskBallot, TaskVote, VoteVerdict, blocks, json,
+};
 
 const LONGEST_SUMMARY: usize = 2000;
 const LONGEST_ISSUE: usize = 500;
@@ -17,20 +19,7 @@ const LONGEST_NOTE: usize = 60;
 #[must_use]
 pub fn parse(text: &str, assignment: &Assignment) -> Ballot {
     let mut ballot = Ballot::default();
-    let text = text.trim_start_matches('\u{feff}');
-    let found = blocks::find(text);
-    let mut entries = found.entries;
-    if found.quoted > 0 {
-        ballot.note(NoteKind::QuotedBallot, None, None);
-    }
-    let whole = Some(text.trim()).filter(|text| text.starts_with(['{', '[']));
-    for text in whole.into_iter().chain(found.json.iter().map(String::as_str)) {
-        match json::entries(text) {
-            Some(more) => entries.extend(more),
-            None => ballot.note(NoteKind::BadJson, None, Some(text)),
-        }
-    }
-
+    let entries = ballot.find(text, json::entries);
     let mut by_answer: Vec<(SlotId, Vec<Entry>)> = assignment.shown.iter().map(|(id, _)| (*id, Vec::new())).collect();
     let mut known = 0;
     for entry in entries {
@@ -62,6 +51,37 @@ pub fn parse(text: &str, assignment: &Assignment) -> Ballot {
     ballot
 }
 
+/// Reads the reply of a member that was asked to vote on the task itself. A ballot that names an answer is none on it.
+#[must_use]
+pub fn parse_task(text: &str) -> TaskBallot {
+    let mut ballot = Ballot::default();
+    let mut entries = ballot.find(text, json::task_entries);
+    entries.retain(|entry| {
+        if let Some(response) = entry.response.as_deref() {
+            ballot.note(NoteKind::NamesAnswer, None, Some(response));
+        }
+        entry.response.is_none()
+    });
+    let outcome = if entries.is_empty() { Err(MissingReason::NoBallot) } else { agreed(&entries) };
+    if outcome.is_ok() && entries.len() > 1 {
+        ballot.note(NoteKind::Repeated, None, None);
+    }
+    let vote = outcome.and_then(|verdict| {
+        // The last of several equal votes is what the member came to.
+        let entry = entries.pop().ok_or(MissingReason::NoBallot)?;
+        let Words { confidence, summary, key_issues } = ballot.words(None, &entry);
+        Ok(TaskVote { verdict, confidence, summary, key_issues })
+    });
+    TaskBallot { vote, notes: ballot.notes }
+}
+
+/// What a ballot says besides its verdict.
+struct Words {
+    confidence: Option<u8>,
+    summary: String,
+    key_issues: Vec<String>,
+}
+
 /// The one verdict of all ballots for an answer.
 fn agreed(entries: &[Entry]) -> Result<VoteVerdict, MissingReason> {
     let verdicts: Vec<Option<VoteVerdict>> =
@@ -74,6 +94,24 @@ fn agreed(entries: &[Entry]) -> Result<VoteVerdict, MissingReason> {
 }
 
 impl Ballot {
+    /// The ballots in `text`, those in JSON as `read` reads them.
+    fn find(&mut self, text: &str, read: fn(&str) -> Option<Vec<Entry>>) -> Vec<Entry> {
+        let text = text.trim_start_matches('\u{feff}');
+        let found = blocks::find(text);
+        let mut entries = found.entries;
+        if found.quoted > 0 {
+            self.note(NoteKind::QuotedBallot, None, None);
+        }
+        let whole = Some(text.trim()).filter(|text| text.starts_with(['{', '[']));
+        for text in whole.into_iter().chain(found.json.iter().map(String::as_str)) {
+            match read(text) {
+                Some(more) => entries.extend(more),
+                None => self.note(NoteKind::BadJson, None, Some(text)),
+            }
+        }
+        entries
+    }
+
     fn note(&mut self, kind: NoteKind, answer: Option<SlotId>, text: Option<&str>) {
         if self.notes.len() < MOST_NOTES {
             let text = text.map(|text| shortened(text, LONGEST_NOTE));
@@ -106,15 +144,20 @@ impl Ballot {
     }
 
     fn cast(&mut self, answer: SlotId, verdict: VoteVerdict, entry: Entry) {
+        let Words { confidence, summary, key_issues } = self.words(Some(answer), &entry);
+        self.votes.push(CastVote { answer, verdict, confidence, summary, key_issues });
+    }
+
+    fn words(&mut self, answer: Option<SlotId>, entry: &Entry) -> Words {
         let given = entry.confidence.as_deref();
         let confidence = match confidence(given.unwrap_or_default()) {
             Confidence::Exact(value) => Some(value),
             Confidence::Adjusted(value) => {
-                self.note(NoteKind::ConfidenceAdjusted, Some(answer), given);
+                self.note(NoteKind::ConfidenceAdjusted, answer, given);
                 Some(value)
             }
             Confidence::None => {
-                self.note(NoteKind::NoConfidence, Some(answer), given);
+                self.note(NoteKind::NoConfidence, answer, given);
                 None
             }
         };
@@ -125,9 +168,9 @@ impl Ballot {
             || key_issues.len() < entry.issues.len()
             || key_issues.iter().zip(&entry.issues).any(|(kept, given)| kept.len() < given.len())
         {
-            self.note(NoteKind::Shortened, Some(answer), None);
+            self.note(NoteKind::Shortened, answer, None);
         }
-        self.votes.push(CastVote { answer, verdict, confidence, summary, key_issues });
+        Words { confidence, summary, key_issues }
     }
 }
 

@@ -9,7 +9,9 @@ mod headline;
 mod judges;
 mod pairs;
 mod sections;
+mod task;
 
 pub use context::{Context, FailedSeat, Names, Seat};
 pub use document::{RENDERING, render};
 pub use headline::{banner, summary};
+pub use task::{TASK_RENDERING, render_task, task_summary};

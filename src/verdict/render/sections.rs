@@ -11,7 +11,7 @@ use super::headline::list;
 use super::{Context, Names, Seat};
 
 /// Issues beyond these are in `verdict.json`.
-const MOST_ISSUES: usize = 20;
+pub(super) const MOST_ISSUES: usize = 20;
 pub(super) const LONGEST_TEXT: usize = 300;
 
 pub(super) fn ranking(verdict: &Verdict, names: &Names) -> Option<String> {

@@ -1,0 +1,54 @@
+//! `team vote`.
+
+use std::sync::Arc;
+
+use super::args::VoteArgs;
+use super::choosing::{choose, remember};
+use super::context::Context;
+use super::panel::{checks, conclude, prepare, prompts, terms, warn_of_missing};
+use crate::engine::{self, VoteRequest, contained, read_input};
+use crate::error::{ExitCode, Result};
+use crate::session::SessionKind;
+
+/// Lets a panel vote on a text.
+pub(super) async fn vote(args: &VoteArgs, context: &Context) -> Result<ExitCode> {
+    let mut flags = context.global.settings();
+    args.ask.apply(&mut flags);
+    args.limits.apply(&mut flags);
+    args.voting.apply(&mut flags);
+    let config = context.load(flags)?;
+    let cwd = &context.cwd;
+    let ask = &args.ask;
+    let input = read_input(ask.input.as_deref(), &ask.words, cwd)?;
+    let chosen = choose(context, &config, &ask.choice, &input.text).await?;
+    let (prompts, prompts_dir) = prompts(context, args.voting.prompts.as_deref())?;
+    let option = ask.session_path.as_deref().map(|path| contained(path, cwd, "`--session-path`"));
+    let base = match option.transpose()?.or_else(|| input.session_path.clone()) {
+        Some(inside) => inside,
+        None => config.settings().sessions_dir.clone(),
+    };
+    let request = VoteRequest {
+        kind: SessionKind::Team,
+        base,
+        title: ask.name.clone().unwrap_or_else(|| input.title().to_owned()),
+        task: input.text,
+        models: chosen.models.clone(),
+        chosen: Some(chosen.by()),
+        threshold: config.settings().threshold,
+        quorum: args.voting.quorum.map(std::num::NonZeroU32::get),
+        strict: args.limits.strict,
+        terms: terms(config.settings(), args.limits.require_blind),
+        checks: checks(&args.limits)?,
+        prompts: Arc::new(prompts),
+        prompts_dir,
+        notes: chosen.notes(),
+    };
+    request.check()?;
+    remember(context, &config, &ask.choice, &chosen)?;
+    warn_of_missing(context, &request.models);
+    let asked: Vec<_> = request.models.iter().collect();
+    let prepared = prepare(context, &config, &asked, Some(&request.base), args.limits.require_blind).await?;
+    let voted =
+        conclude(context, prepared, async |context| engine::vote(request, context, &mut rand::rng()).await).await?;
+    Ok(voted.exit_code())
+}

@@ -1,0 +1,18 @@
+//! `team vote`: every member of a panel votes on the task itself.
+//!
+//! [`vote()`] takes a prepared text, a panel, a bar and a quorum ([`VoteRequest`]), and gives the outcome with the
+//! structured verdict in it ([`Decision::Voted`](super::Decision::Voted)); it prints nothing. The panel is run as that of
+//! any session; what differs is what becomes of the replies: they are read for votes and counted here, and the verdict
+//! is published at the session's top, without a round of judges.
+
+mod ballots;
+mod count;
+mod publish;
+mod request;
+
+pub use request::{VoteRequest, vote};
+
+pub(super) use ballots::member_of;
+pub(super) use count::conclude;
+pub(super) use publish::{published, stands};
+pub(super) use request::{VotePlan, VoteWork};
