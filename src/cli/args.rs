@@ -437,6 +437,7 @@ impl AskArgs {
         if !self.models.is_empty() {
             settings.panel = Some(self.models.clone());
         }
+        self.choice.apply(settings);
     }
 }
 

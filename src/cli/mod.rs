@@ -9,6 +9,7 @@ mod deep;
 mod demo;
 mod dispatch;
 mod doctor;
+mod estimate;
 mod found;
 mod init;
 mod inventory;

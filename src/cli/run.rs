@@ -3,8 +3,9 @@
 use super::args::{AskArgs, JudgingArgs, LimitArgs, RunAndJudgeArgs, RunArgs};
 use super::choosing::{choose, remember};
 use super::context::Context;
+use super::estimate;
 use super::panel::{checks, conclude, judge_request, prepare, terms, warn_of_missing};
-use crate::engine::{self, RunRequest, contained, read_input};
+use crate::engine::{self, Estimate, RunRequest, contained, read_input};
 use crate::error::{ExitCode, Result};
 use crate::session::SessionKind;
 
@@ -44,6 +45,10 @@ async fn ask(
         && let Some(note) = judge.check(&models)?.forecast()
     {
         context.printer.note(format!("note: {note}"));
+    }
+    if ask.choice.estimate {
+        let bytes = input.text.len() as u64;
+        return estimate::show(context, &Estimate::of(&models, bytes, judge.as_ref(), bytes));
     }
     let option = ask.session_path.as_deref().map(|path| contained(path, cwd, "`--session-path`"));
     let base = match option.transpose()?.or_else(|| input.session_path.clone()) {

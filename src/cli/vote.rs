@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::args::VoteArgs;
 use super::choosing::{choose, remember};
 use super::context::Context;
+use super::estimate;
 use super::panel::{checks, conclude, prepare, prompts, terms, warn_of_missing};
-use crate::engine::{self, VoteRequest, contained, read_input};
+use crate::engine::{self, Estimate, VoteRequest, contained, read_input};
 use crate::error::{ExitCode, Result};
 use crate::session::SessionKind;
 
@@ -44,6 +45,10 @@ pub(super) async fn vote(args: &VoteArgs, context: &Context) -> Result<ExitCode>
         notes: chosen.notes(),
     };
     request.check()?;
+    if ask.choice.estimate {
+        let bytes = request.prompts.longest().saturating_add(request.task.len()) as u64;
+        return estimate::show(context, &Estimate::of(&request.models, bytes, None, 0));
+    }
     remember(context, &config, &ask.choice, &chosen)?;
     warn_of_missing(context, &request.models);
     let asked: Vec<_> = request.models.iter().collect();

@@ -10,7 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{Leaks, Passes, Recuse, Repair};
-use super::{Limit, OutputFormat, PromptVia, Threshold, Wire};
+use super::{Limit, OutputFormat, Price, PromptVia, Threshold, Wire};
+use crate::money::Usd;
 
 /// One layer of settings; what is `None` or absent is left to the layers below.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -50,6 +51,8 @@ pub struct FileSettings {
     /// Endpoints.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub providers: BTreeMap<String, ProviderEntry>,
+    /// The most that a command may spend.
+    pub max_cost: Option<Usd>,
     /// Whether nothing is asked over the network but the models themselves.
     pub offline: Option<bool>,
     /// Panels by kind of task.
@@ -97,18 +100,6 @@ pub struct ModelEntry {
     pub accept_truncated: Option<bool>,
     /// What it costs.
     pub price: Option<Price>,
-}
-
-/// US dollars per million tokens.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Price {
-    /// Tokens of the prompt.
-    pub input: Option<f64>,
-    /// Tokens of the prompt that the provider had cached.
-    pub cached_input: Option<f64>,
-    /// Tokens of the answer, reasoning included.
-    pub output: Option<f64>,
 }
 
 /// `[providers.NAME]`.
@@ -203,6 +194,7 @@ pub(super) const TOP_KEYS: &[&str] = &[
     "threshold",
     "models",
     "providers",
+    "max_cost",
     "offline",
     "contexts",
     "gate",
@@ -226,7 +218,7 @@ pub(super) const MODEL_KEYS: &[&str] = &[
     "price",
 ];
 /// The keys of `price`.
-pub(super) const PRICE_KEYS: &[&str] = &["input", "cached_input", "output"];
+pub(super) const PRICE_KEYS: &[&str] = &["input", "cached_input", "output", "as_of"];
 /// The keys of `[providers.NAME]`.
 pub(super) const PROVIDER_KEYS: &[&str] =
     &["wire", "base_url", "api_key_env", "headers", "max_concurrent", "json_schema"];

@@ -14,6 +14,7 @@ use super::problem::{ConfigError, Problem};
 use super::rules::{OwnAnswers, VoteRules};
 use super::{Environment, Threshold, Wire, builtin, imported, places, read, variables_layer};
 use crate::error::Error;
+use crate::money::Usd;
 
 /// The settings that hold here and now, and where each came from.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +54,8 @@ pub struct Settings {
     pub jobs: Option<NonZeroUsize>,
     /// Retries of a request that failed before its first answer byte.
     pub retries: u32,
+    /// The most that a command may spend; no limit where `None`.
+    pub max_cost: Option<Usd>,
     /// Whether nothing is asked over the network but the models themselves.
     pub offline: bool,
     /// Kinds of tasks, those without a panel included.
@@ -271,6 +274,7 @@ fn settle(cwd: &Path, layers: &Layers, merged: FileSettings) -> Result<Settings,
         deadline: merged.deadline.and_then(super::Limit::duration),
         jobs: merged.jobs,
         retries: merged.retries.unwrap_or(builtin::RETRIES),
+        max_cost: merged.max_cost,
         offline: merged.offline.unwrap_or_default(),
         contexts: merged.contexts,
         models: merged.models,

@@ -37,12 +37,13 @@ mod variables;
 mod variables_layer;
 
 pub use crate::model::{
-    AgentKind, ModelIdentity, ModelSettings, OutputFormat, PromptVia, Provider, ResolvedModel, Setting, Target, Wire,
+    AgentKind, ModelIdentity, ModelSettings, OutputFormat, Price, PromptVia, Provider, ResolvedModel, Setting, Target,
+    Wire,
 };
 pub use builtin::{LOCAL_CONTEXT_TOKENS, LOCAL_MODEL, is_known_provider};
 pub use duration::{DurationError, Limit, format_duration, parse_duration};
 pub use environment::Environment;
-pub use file::{ContextEntry, FileSettings, ModelEntry, Price, ProviderEntry, SelfVote};
+pub use file::{ContextEntry, FileSettings, ModelEntry, ProviderEntry, SelfVote};
 pub use layer::Origin;
 pub use literal_secret::names_a_secret;
 pub use load::{Config, EffectiveValue, Settings};

@@ -492,6 +492,7 @@ fn lay(settings: &mut ModelSettings, entry: &ModelEntry) {
     set(&mut settings.max_tokens, &entry.max_tokens);
     set(&mut settings.reasoning_effort, &entry.reasoning_effort);
     set(&mut settings.context, &entry.context);
+    set(&mut settings.price, &entry.price);
     if let Some(accept) = entry.accept_truncated {
         settings.accept_truncated = accept;
     }

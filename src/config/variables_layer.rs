@@ -6,6 +6,7 @@ use super::nearest::nearest;
 use super::problem::Problem;
 use super::rules::{Leaks, Passes, Recuse};
 use super::{Environment, Limit, SelfVote, Threshold};
+use crate::money::Usd;
 
 /// The variables, each with its key in `team.toml`. Lists are separated by commas.
 pub const VARIABLES: &[(&str, &str)] = &[
@@ -23,6 +24,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("TEAM_DEADLINE", "deadline"),
     ("TEAM_JOBS", "jobs"),
     ("TEAM_RETRIES", "retries"),
+    ("TEAM_MAX_COST", "max_cost"),
     ("TEAM_OFFLINE", "offline"),
 ];
 
@@ -70,6 +72,7 @@ fn parse(key: &str, text: &str) -> Result<Value, String> {
         "timeout" | "idle_timeout" | "deadline" => {
             text.parse::<Limit>().map(|limit| limit.to_string().into()).map_err(|error| error.to_string())
         }
+        "max_cost" => text.parse::<Usd>().map(|most| most.to_string().into()).map_err(|error| error.to_string()),
         "jobs" => text
             .parse::<std::num::NonZeroU32>()
             .map(|jobs| i64::from(jobs.get()).into())

@@ -5,6 +5,8 @@
 //! the session is closed on every path.
 
 mod ask;
+mod bill;
+mod estimate;
 mod import;
 mod input;
 mod judge;
@@ -22,6 +24,7 @@ mod shown;
 mod verify;
 mod vote;
 
+pub use estimate::{Estimate, Range, SeatEstimate, UsdRange};
 pub use import::ImportRequest;
 pub use input::{Input, contained, read_input};
 pub use judge::JudgeRequest;

@@ -13,6 +13,7 @@ use super::vote::{VotePlan, VoteWork};
 use crate::capture::Pattern;
 use crate::config::{Leaks, OwnAnswers, Passes, Recuse, Repair, ResolvedModel, SelfVote, VoteRules};
 use crate::error::{Error, ErrorKind, Result};
+use crate::money::Usd;
 use crate::prompts::Prompts;
 use crate::runner::{Checks, Limits};
 use crate::session::Event;
@@ -25,6 +26,8 @@ pub struct Terms {
     pub limits: Limits,
     /// The longest that the whole command may take.
     pub deadline: Option<Duration>,
+    /// The most that the whole command may spend.
+    pub max_cost: Option<Usd>,
     /// Whether nobody is asked where blindness cannot be enforced.
     pub require_blind: bool,
 }
@@ -38,6 +41,8 @@ struct WrittenTerms {
     deadline_ms: Option<u64>,
     jobs: Option<usize>,
     retries: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_cost: Option<Usd>,
     require_blind: bool,
 }
 
@@ -56,6 +61,7 @@ impl From<Terms> for WrittenTerms {
             deadline_ms: millis(terms.deadline),
             jobs: terms.limits.jobs,
             retries: terms.limits.retries,
+            max_cost: terms.max_cost,
             require_blind: terms.require_blind,
         }
     }
@@ -71,6 +77,7 @@ impl From<WrittenTerms> for Terms {
                 retries: written.retries,
             },
             deadline: written.deadline_ms.map(Duration::from_millis),
+            max_cost: written.max_cost,
             require_blind: written.require_blind,
         }
     }
@@ -255,6 +262,7 @@ mod tests {
                 ..Limits::default()
             },
             deadline: Some(Duration::from_secs(3600)),
+            max_cost: Some(Usd::from_nanos(1)),
             require_blind: true,
         };
         let json = serde_json::to_value(WrittenTerms::from(terms)).unwrap();

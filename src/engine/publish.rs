@@ -4,6 +4,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
+use super::bill::{self, Seats, turns_of};
 use super::outcome::Decision;
 use super::record::{record, show_last};
 use super::round::RoundEnd;
@@ -16,7 +17,9 @@ use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::Votes;
 use crate::runner::Observer;
 use crate::session::slot::SlotState;
-use crate::session::{Event, Manifest, Phase, Record, Round, Session, SessionError, SessionState, Status, Turn, Why};
+use crate::session::{
+    Event, Manifest, Phase, Record, Round, SeatMoney, Session, SessionError, SessionState, Status, Turn, Why,
+};
 use crate::verdict::{self, Context, FailedSeat, Names, Seat};
 
 /// A verdict on disk.
@@ -120,6 +123,7 @@ pub(super) fn publish(
         judged: folder.status(),
         judge_records: folder.records(),
         second_pass: second_pass.as_ref(),
+        turns: turns_of(folder.layout()),
         source: BallotSource::of(&votes),
         head: folder.head(),
         isolation: services.isolation(),
@@ -222,6 +226,8 @@ pub(super) struct Told<'a> {
     pub(super) judged: &'a Status,
     pub(super) judge_records: &'a [Record],
     pub(super) second_pass: Option<&'a Status>,
+    /// The records of the further turns of the round.
+    pub(super) turns: Vec<Vec<Record>>,
     pub(super) source: BallotSource,
     pub(super) head: Option<Sha256Hash>,
     pub(super) isolation: String,
@@ -230,6 +236,17 @@ pub(super) struct Told<'a> {
 impl Told<'_> {
     pub(super) fn names(&self) -> Names {
         Names { slots: names_of(self.panel), judges: names_of(self.judges) }
+    }
+
+    fn costs(&self) -> Vec<(Seat, SeatMoney)> {
+        let (mut slots, mut judges) = (Seats::new(), Seats::new());
+        bill::add(&mut slots, self.panel, self.slot_records);
+        bill::add(&mut judges, self.judges, self.judge_records);
+        for turn in &self.turns {
+            bill::add(&mut judges, self.judges, turn);
+        }
+        let slots = slots.into_iter().map(|(id, seat)| (Seat::Slot(id), seat));
+        slots.chain(judges.into_iter().map(|(id, seat)| (Seat::Judge(id), seat))).collect()
     }
 
     /// `of_round` are the notes that the round itself made; they are in no file but the verdict.
@@ -245,7 +262,8 @@ impl Told<'_> {
             failed.extend(failed_seats(second, Seat::Judge, &folder));
         }
         let isolation = self.isolation.clone();
-        Context { session: self.session.to_owned(), head: self.head, failed, isolation, notes }
+        let costs = self.costs();
+        Context { session: self.session.to_owned(), head: self.head, failed, isolation, notes, costs }
     }
 }
 

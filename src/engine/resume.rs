@@ -15,6 +15,7 @@ use super::vote::{self, VoteWork};
 use crate::config::{ResolvedModel, Target};
 use crate::error::{Error, Result};
 use crate::ids::{Sha256Hash, SlotId};
+use crate::money::Usd;
 use crate::runner::Limits;
 use crate::session::slot::SlotState;
 use crate::session::{
@@ -45,10 +46,12 @@ pub struct Pace {
     pub jobs: Option<usize>,
     /// How often a request is tried again.
     pub retries: Option<u32>,
+    /// The most that the session may spend, with what it has spent.
+    pub max_cost: Option<Usd>,
 }
 
 impl Pace {
-    fn over(self, Terms { limits, deadline, require_blind }: Terms) -> Terms {
+    fn over(self, Terms { limits, deadline, max_cost, require_blind }: Terms) -> Terms {
         Terms {
             limits: Limits {
                 timeout: self.timeout.unwrap_or(limits.timeout),
@@ -57,6 +60,7 @@ impl Pace {
                 retries: self.retries.unwrap_or(limits.retries),
             },
             deadline: self.deadline.unwrap_or(deadline),
+            max_cost: self.max_cost.or(max_cost),
             require_blind,
         }
     }

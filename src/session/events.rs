@@ -16,7 +16,7 @@ use super::chain::Chain;
 use super::layout::{Round, Turn};
 use super::life::Why;
 use super::meta::{Phase, SessionKind, SessionState};
-use super::slot::{Reason, SlotState, Usage};
+use super::slot::{Reason, SealedCost, SlotState, Usage};
 use crate::fs::AppendLog;
 use crate::ids::{DateTime, FormatVersion, Sha256Hash, SlotId};
 
@@ -243,6 +243,9 @@ pub struct SlotEnd {
     pub lingered: bool,
     /// Tokens, where reported.
     pub usage: Option<Usage>,
+    /// The cost, where the program or provider reported one, sealed until the verdict.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sealed_cost: Option<SealedCost>,
     /// Settings that the other side refused and that were left out.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub dropped_settings: Vec<String>,
@@ -299,6 +302,7 @@ impl SlotEnd {
             truncated: false,
             lingered: false,
             usage: None,
+            sealed_cost: None,
             dropped_settings: Vec::new(),
             kept: BTreeMap::new(),
             error: None,
@@ -318,6 +322,7 @@ impl SlotEnd {
             truncated: false,
             lingered: false,
             usage: None,
+            sealed_cost: None,
             dropped_settings: Vec::new(),
             kept: BTreeMap::new(),
             error: Some(error),

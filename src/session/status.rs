@@ -280,6 +280,7 @@ mod tests {
             truncated: false,
             lingered: false,
             usage: None,
+            sealed_cost: None,
             dropped_settings: Vec::new(),
             kept: BTreeMap::new(),
             error: None,

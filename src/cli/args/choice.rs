@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use crate::config::FileSettings;
+
 /// Which panel of the configuration.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ChoiceArgs {
@@ -11,4 +13,16 @@ pub struct ChoiceArgs {
     /// Write the panel into `team.toml`, as that of `--context` where it is given, so that it is the choice from now on
     #[arg(long)]
     pub remember: bool,
+    /// Say what would be sent and what it would cost, and start nothing
+    #[arg(long, conflicts_with = "remember")]
+    pub estimate: bool,
+}
+
+impl ChoiceArgs {
+    /// Adds what these set: an estimate asks nobody.
+    pub fn apply(&self, settings: &mut FileSettings) {
+        if self.estimate {
+            settings.offline = Some(true);
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use clap::Args;
 
 use crate::config::{FileSettings, Limit};
+use crate::money::Usd;
 
 /// Limits of time and number.
 #[derive(Debug, Clone, Default, Args)]
@@ -25,6 +26,9 @@ pub struct PaceArgs {
     /// Retries of a request that failed before its first answer byte [default: 2]
     #[arg(long, value_name = "N")]
     pub retries: Option<u32>,
+    /// Stop when this many US dollars are spent, as far as it is known what models cost
+    #[arg(long, value_name = "USD")]
+    pub max_cost: Option<Usd>,
 }
 
 /// Limits and demands.
@@ -54,12 +58,13 @@ pub struct LimitArgs {
 impl LimitArgs {
     /// Adds what these set.
     pub fn apply(&self, settings: &mut FileSettings) {
-        let PaceArgs { timeout, idle_timeout, deadline, jobs, retries } = self.pace;
+        let PaceArgs { timeout, idle_timeout, deadline, jobs, retries, max_cost } = self.pace;
         settings.timeout = timeout.or(settings.timeout);
         settings.idle_timeout = idle_timeout.or(settings.idle_timeout);
         settings.deadline = deadline.or(settings.deadline);
         settings.jobs = jobs.or(settings.jobs);
         settings.retries = retries.or(settings.retries);
+        settings.max_cost = max_cost.or(settings.max_cost);
         settings.offline = self.offline.then_some(true).or(settings.offline);
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::VotePlan;
+use crate::engine::bill;
 use crate::engine::outcome::Decision;
 use crate::engine::publish::{check, failed_seats, panel_notes, record_notes};
 use crate::engine::record::record;
@@ -135,6 +136,8 @@ impl Told<'_> {
 
     /// `given` are the notes that came with the request.
     pub(in crate::engine) fn context(&self, given: Vec<String>) -> Context {
+        let mut seats = bill::Seats::new();
+        bill::add(&mut seats, self.panel, self.records);
         let mut notes = panel_notes(self.status, self.panel, None);
         notes.extend(given);
         notes.extend(record_notes(self.records, &[], &self.isolation));
@@ -144,6 +147,7 @@ impl Told<'_> {
             failed: failed_seats(self.status, Seat::Slot, ""),
             isolation: self.isolation.clone(),
             notes,
+            costs: seats.into_iter().map(|(id, seat)| (Seat::Slot(id), seat)).collect(),
         }
     }
 }
