@@ -174,6 +174,7 @@ fn the_help_of_run_names_every_option() {
                                 `[contexts.NAME]` of the configuration
           --remember            Write the panel into `team.toml`, as that of `--context` where it is
                                 given, so that it is the choice from now on
+          --estimate            Say what would be sent and what it would cost, and start nothing
           --name <NAME>         A word for the session's name
           --session-path <DIR>  Put the session inside of this folder
       -h, --help                Print help
@@ -186,6 +187,8 @@ fn the_help_of_run_names_every_option() {
           --jobs <N>                 Slots at once [default: all]
           --retries <N>              Retries of a request that failed before its first answer byte
                                      [default: 2]
+          --max-cost <USD>           Stop when this many US dollars are spent, as far as it is known
+                                     what models cost
           --min-bytes <BYTES>        An answer of fewer bytes counts as empty
           --require-pattern <REGEX>  An answer without a match of this regular expression counts as
                                      empty
