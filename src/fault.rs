@@ -46,6 +46,12 @@ points! {
     PanelFilled = "panel-filled",
     /// The session is one that commands find.
     SessionMade = "session-made",
+    /// The snapshot of the workspace is copied, under its hidden name.
+    WorkspaceCopied = "workspace-copied",
+    /// The snapshot of the workspace has its name; nothing else knows.
+    WorkspaceNamed = "workspace-named",
+    /// The snapshot of the workspace is on record.
+    WorkspaceRecorded = "workspace-recorded",
     /// The start of a slot is on record; nobody was asked yet.
     SlotStarted = "slot-started",
     /// A complete answer is written, not durable.
@@ -72,6 +78,10 @@ points! {
     PromptRecorded = "prompt-recorded",
     /// A ballot is on record.
     BallotRecorded = "ballot-recorded",
+    /// A file of ballots from elsewhere is kept in the round's folder.
+    ImportKept = "import-kept",
+    /// What a judge from elsewhere said is kept.
+    ImportReply = "import-reply",
     /// The folder of a further turn was made.
     TurnFolder = "turn-folder",
     /// The turn is on the record of the folder that it is in.

@@ -21,6 +21,7 @@
 //! | `session-meta.json` `input.md` `manifest.json` `status.json` `events.jsonl` `.lock` `.requests/` | [`session`] |
 //! | `response-NN.md` `errors/NN.log` `errors/NN.partial.md` | [`capture`] |
 //! | `work/NN/` | the slot's own program |
+//! | `workspace/` | [`engine`], before anybody is asked |
 //! | private folders of slots, below the system's temporary folder | [`runner`], removed with the slot |
 //! | `judging*/**/prompt-NN.md` `judging*/votes.json` `judging*/import-NN.txt`, `response-NN.md` of an imported judge, `verdict.json` `verdict.md` | [`engine`], from what [`judging`] and [`verdict`] make |
 

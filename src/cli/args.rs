@@ -6,11 +6,13 @@ mod choice;
 mod limits;
 mod resume;
 mod vote;
+mod words;
+mod workspace;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
 use crate::config::{FileSettings, Leaks, Passes, Recuse, Repair, SelfVote};
 use crate::ids::Sha256Hash;
@@ -20,6 +22,7 @@ pub use choice::ChoiceArgs;
 pub use limits::{LimitArgs, PaceArgs};
 pub use resume::ResumeArgs;
 pub use vote::{VoteArgs, VotingArgs};
+pub use workspace::WorkspaceArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -124,6 +127,7 @@ Examples:
   team run -m openai@gpt-4o -m ollama@qwen3 \"Why is the sky blue?\"
   git diff | team run -m claude,codex -i - --timeout 10m
   team run -m claude,codex --remember question.md
+  team run -m claude,codex --workspace . \"Where does this leak?\"
 
 Without `-m`, the panel is that of `[contexts.x]` where the task's words are of that kind (debug,
 research, coding, review, architecture, testing, or one of your own), else `panel`, else what is
@@ -132,6 +136,9 @@ pub struct RunArgs {
     /// What to ask, and whom.
     #[command(flatten)]
     pub ask: AskArgs,
+    /// The files that programs may read.
+    #[command(flatten)]
+    pub workspace: WorkspaceArgs,
     /// Limits and demands.
     #[command(flatten)]
     pub limits: LimitArgs,
@@ -181,6 +188,9 @@ pub struct RunAndJudgeArgs {
     /// What to ask, and whom.
     #[command(flatten)]
     pub ask: AskArgs,
+    /// The files that programs may read.
+    #[command(flatten)]
+    pub workspace: WorkspaceArgs,
     /// How to judge.
     #[command(flatten)]
     pub judging: JudgingArgs,
@@ -381,46 +391,6 @@ pub struct SchemaArgs {
 pub struct CompletionsArgs {
     /// The shell
     pub shell: clap_complete::Shell,
-}
-
-impl ValueEnum for Format {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.as_str()))
-    }
-}
-
-impl ValueEnum for SelfVote {
-    fn value_variants<'a>() -> &'a [Self] {
-        &Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.as_str()))
-    }
-}
-
-impl ValueEnum for Recuse {
-    fn value_variants<'a>() -> &'a [Self] {
-        Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.as_str()))
-    }
-}
-
-impl ValueEnum for Leaks {
-    fn value_variants<'a>() -> &'a [Self] {
-        Self::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.as_str()))
-    }
 }
 
 impl GlobalArgs {

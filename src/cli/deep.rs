@@ -52,6 +52,7 @@ async fn ask(context: &Context, models: Vec<ResolvedModel>) -> Result<Vec<Findin
         strict: false,
         judge: None,
         notes: Vec::new(),
+        workspace: None,
     };
     let outcome = engine::run(
         request,

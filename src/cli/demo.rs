@@ -70,6 +70,7 @@ pub(super) async fn demo(args: &DemoArgs, context: &Context) -> Result<ExitCode>
         strict: false,
         judge: Some(judge),
         notes,
+        workspace: None,
     };
     let ran =
         conclude(context, prepared, async |context| engine::run(request, context, &mut rand::rng()).await).await?;

@@ -167,7 +167,11 @@ fn contents(inventory: &Inventory) -> String {
          # Whether a judge is asked once more for what its ballot lacks.\n\
          # repair = true\n\n\
          # Where sessions are kept, from this file's folder.\n\
-         # sessions_dir = \"ai-docs/sessions\"\n\n\
+         # sessions_dir = \"ai-docs/sessions\"\n\
+         # The folder of which programs see a read-only snapshot, from this file's folder.\n\
+         # workspace = \".\"\n\
+         # Also what git neither tracks nor ignores there: \"include\".\n\
+         # untracked = \"exclude\"\n\n\
          # Limits; without them no slot is ended for being slow.\n\
          # timeout = \"20m\"\n# idle_timeout = \"5m\"\n# deadline = \"1h\"\n# jobs = 4\n# retries = 2\n\n\
          # Aliases: a model with settings of its own.\n\

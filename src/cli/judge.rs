@@ -20,6 +20,7 @@ pub(super) async fn judge(args: &JudgeArgs, context: &Context) -> Result<ExitCod
     args.limits.apply(&mut flags);
     let config = context.load(flags)?;
     let layout = Catalogue::new(&config.settings().sessions_dir).find(&args.session)?;
+    engine::check_judgeable(&layout)?;
     if !args.import.is_empty() {
         return import(args, layout, &config, context).await;
     }
@@ -50,7 +51,9 @@ pub(super) async fn judge(args: &JudgeArgs, context: &Context) -> Result<ExitCod
     warn_of_missing(context, request.judges.iter().flatten());
     let judges = request.judges_of(&panel);
     let asked: Vec<_> = judges.iter().collect();
-    let prepared = prepare(context, &config, &asked, None, args.limits.require_blind).await?;
+    // A session that was named by its path may lie elsewhere than the others.
+    let base = layout.root().parent().map(std::path::Path::to_owned);
+    let prepared = prepare(context, &config, &asked, base.as_deref(), args.limits.require_blind).await?;
     let terms = terms(config.settings(), args.limits.require_blind);
     let judged = conclude(context, prepared, async |context| {
         engine::judge(layout, &request, terms, context, &mut rand::rng()).await

@@ -29,6 +29,7 @@ mod verify;
 mod vote;
 mod warnings;
 mod watch;
+mod workspace;
 
 pub use context::Context;
 pub use dispatch::main;

@@ -1,32 +1,35 @@
 //! `team run` and `team run-and-judge`.
 
-use super::args::{AskArgs, JudgingArgs, LimitArgs, RunAndJudgeArgs, RunArgs};
+use super::args::{AskArgs, JudgingArgs, LimitArgs, RunAndJudgeArgs, RunArgs, WorkspaceArgs};
 use super::choosing::{choose, remember};
 use super::context::Context;
 use super::estimate;
 use super::panel::{checks, conclude, judge_request, prepare, terms, warn_of_missing};
+use super::workspace;
 use crate::engine::{self, Estimate, RunRequest, contained, read_input};
 use crate::error::{ExitCode, Result};
 use crate::session::SessionKind;
 
 /// Asks a panel.
 pub(super) async fn run(args: &RunArgs, context: &Context) -> Result<ExitCode> {
-    ask(&args.ask, &args.limits, None, context).await
+    ask(&args.ask, &args.workspace, &args.limits, None, context).await
 }
 
 /// Asks a panel, and lets judges vote.
 pub(super) async fn run_and_judge(args: &RunAndJudgeArgs, context: &Context) -> Result<ExitCode> {
-    ask(&args.ask, &args.limits, Some(&args.judging), context).await
+    ask(&args.ask, &args.workspace, &args.limits, Some(&args.judging), context).await
 }
 
 async fn ask(
     ask: &AskArgs,
+    workspace_args: &WorkspaceArgs,
     limit_args: &LimitArgs,
     judging: Option<&JudgingArgs>,
     context: &Context,
 ) -> Result<ExitCode> {
     let mut flags = context.global.settings();
     ask.apply(&mut flags);
+    workspace_args.apply(&mut flags);
     limit_args.apply(&mut flags);
     if let Some(judging) = judging {
         judging.apply(&mut flags);
@@ -58,6 +61,7 @@ async fn ask(
     let asked: Vec<_> = models.iter().chain(judge.iter().flat_map(|judge| judge.judges.iter().flatten())).collect();
     remember(context, &config, &ask.choice, &chosen)?;
     warn_of_missing(context, asked.iter().copied());
+    let workspace = workspace::select(workspace_args, &config, &models, &base, context).await?;
     let prepared = prepare(context, &config, &asked, Some(&base), limit_args.require_blind).await?;
     let request = RunRequest {
         kind: SessionKind::Team,
@@ -70,7 +74,8 @@ async fn ask(
         checks,
         strict: limit_args.strict,
         judge,
-        notes: chosen.notes(),
+        notes: chosen.notes().into_iter().chain(workspace.iter().map(|_| workspace::note(&models))).collect(),
+        workspace,
     };
     let ran =
         conclude(context, prepared, async |context| engine::run(request, context, &mut rand::rng()).await).await?;

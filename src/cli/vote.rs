@@ -37,6 +37,7 @@ pub(super) async fn vote(args: &VoteArgs, context: &Context) -> Result<ExitCode>
         chosen: Some(chosen.by()),
         threshold: config.settings().threshold,
         quorum: args.voting.quorum.map(std::num::NonZeroU32::get),
+        repair: config.settings().vote.repair,
         strict: args.limits.strict,
         terms: terms(config.settings(), args.limits.require_blind),
         checks: checks(&args.limits)?,

@@ -152,6 +152,9 @@ impl Folder {
             observer.event(&record, self.record.status());
             let (layout, path) = match record.event {
                 Event::RoundOpened { round } => (self.layout.round(round), round.folder()),
+                Event::TurnOpened { turn, .. } if self.path == "." => {
+                    (self.layout.turn(turn), turn.folder().to_owned())
+                }
                 Event::TurnOpened { turn, .. } => (self.layout.turn(turn), format!("{}/{}", self.path, turn.folder())),
                 _ => continue,
             };

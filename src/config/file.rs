@@ -9,7 +9,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rules::{Leaks, Passes, Recuse, Repair};
+use super::rules::{Leaks, Passes, Recuse, Repair, Untracked};
 use super::{Limit, OutputFormat, Price, PromptVia, Threshold, Wire};
 use crate::money::Usd;
 
@@ -43,6 +43,10 @@ pub struct FileSettings {
     pub jobs: Option<NonZeroUsize>,
     /// Retries of a request that failed before its first answer byte.
     pub retries: Option<u32>,
+    /// The folder of which programs see a snapshot; in a project file, relative to that file.
+    pub workspace: Option<PathBuf>,
+    /// Whether the snapshot has what git does not track.
+    pub untracked: Option<Untracked>,
     /// The bar of a vote on a task.
     pub threshold: Option<Threshold>,
     /// Aliases.
@@ -191,6 +195,8 @@ pub(super) const TOP_KEYS: &[&str] = &[
     "deadline",
     "jobs",
     "retries",
+    "workspace",
+    "untracked",
     "threshold",
     "models",
     "providers",

@@ -11,7 +11,7 @@ use toml::{Table, Value};
 use super::file::{ContextEntry, FileSettings, ModelEntry, ProviderEntry};
 use super::layer::{Layers, Origin};
 use super::problem::{ConfigError, Problem};
-use super::rules::{OwnAnswers, VoteRules};
+use super::rules::{OwnAnswers, Untracked, VoteRules};
 use super::{Environment, Threshold, Wire, builtin, imported, places, read, variables_layer};
 use crate::error::Error;
 use crate::money::Usd;
@@ -60,6 +60,10 @@ pub struct Settings {
     pub offline: bool,
     /// Kinds of tasks, those without a panel included.
     pub contexts: BTreeMap<String, ContextEntry>,
+    /// The folder of which programs see a snapshot, absolute.
+    pub workspace: Option<PathBuf>,
+    /// Whether the snapshot has what git does not track.
+    pub untracked: Untracked,
     /// Aliases.
     pub models: BTreeMap<String, ModelEntry>,
     /// Endpoints, the known ones included.
@@ -277,6 +281,8 @@ fn settle(cwd: &Path, layers: &Layers, merged: FileSettings) -> Result<Settings,
         max_cost: merged.max_cost,
         offline: merged.offline.unwrap_or_default(),
         contexts: merged.contexts,
+        workspace: merged.workspace.map(|folder| folder_of(cwd, layers, &["workspace"]).join(folder)),
+        untracked: merged.untracked.unwrap_or_default(),
         models: merged.models,
         providers: merged.providers,
     })

@@ -6,8 +6,8 @@
 //! Variables: [`VARIABLES`]. This module reads files and never writes one.
 //!
 //! Order: built-in < imported < user < project < environment < flags, key by key, lists replaced as a whole. A relative
-//! `sessions_dir`, program or recording in a `team.toml` starts from its folder, everywhere else from the current one.
-//! `[gate]` and `[pipeline]` belong to later versions: they are accepted as they are, so that
+//! `sessions_dir`, `workspace`, program or recording in a `team.toml` starts from its folder, everywhere else from the
+//! current one. `[gate]` and `[pipeline]` belong to later versions: they are accepted as they are, so that
 //! one file serves both. Any other unknown key is an error.  A name is resolved once, before any side effect, into a
 //! [`ResolvedModel`] that holds everything needed to ask it; the manifest keeps that for a later resume.
 
@@ -54,7 +54,7 @@ pub use places::PROJECT_FILE;
 pub use problem::{ConfigError, Problem};
 pub use remember::{Remembered, with_panel};
 pub use resolve::{Kept, Models, ResolveError};
-pub use rules::{Leaks, OwnAnswers, Passes, Recuse, Repair, VoteRules};
+pub use rules::{Leaks, OwnAnswers, Passes, Recuse, Repair, Untracked, VoteRules};
 pub use threshold::{Percent, Threshold};
 pub use variables::{VariableError, expand, variables_in};
 pub use variables_layer::{VARIABLES, split_names};

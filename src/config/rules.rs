@@ -74,6 +74,17 @@ words! {
     }
 }
 
+words! {
+    /// What of a workspace's files that git neither tracks nor ignores is in its snapshot.
+    Untracked {
+        /// Nothing.
+        #[default]
+        Exclude = "exclude",
+        /// All of it.
+        Include = "include",
+    }
+}
+
 /// How often each judge is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "u32", into = "u32")]

@@ -4,7 +4,7 @@ use toml::{Table, Value};
 
 use super::nearest::nearest;
 use super::problem::Problem;
-use super::rules::{Leaks, Passes, Recuse};
+use super::rules::{Leaks, Passes, Recuse, Untracked};
 use super::{Environment, Limit, SelfVote, Threshold};
 use crate::money::Usd;
 
@@ -26,6 +26,8 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("TEAM_RETRIES", "retries"),
     ("TEAM_MAX_COST", "max_cost"),
     ("TEAM_OFFLINE", "offline"),
+    ("TEAM_WORKSPACE", "workspace"),
+    ("TEAM_UNTRACKED", "untracked"),
 ];
 
 /// What the environment sets, one table per variable; an empty variable sets nothing.
@@ -63,6 +65,7 @@ fn parse(key: &str, text: &str) -> Result<Value, String> {
         }
         "self_vote" => text.parse::<SelfVote>().map(|rule| rule.as_str().into()),
         "recuse" => text.parse::<Recuse>().map(|rule| rule.as_str().into()),
+        "untracked" => text.parse::<Untracked>().map(|rule| rule.as_str().into()),
         "leaks" => text.parse::<Leaks>().map(|rule| rule.as_str().into()),
         "passes" => text.parse::<Passes>().map(|passes| i64::from(u32::from(passes)).into()),
         "threshold" => text.parse::<Threshold>().map(|bar| bar.to_string().into()),

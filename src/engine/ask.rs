@@ -1,11 +1,14 @@
-//! Judges are asked, in a round's folder or in that of a further turn, and their replies are read.
+//! Judges are asked, in a round's folder or in that of a further turn, and their replies are read; so are members of a
+//! panel whose vote cannot be read.
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::record::record;
-use super::services::Services;
+use super::services::{Panel, Services};
 use crate::config::{ResolvedModel, Target};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{self, Point};
@@ -26,17 +29,48 @@ pub(super) struct Asking<'a> {
     pub(super) observer: &'a mut dyn Observer,
 }
 
-/// How a judge's turn ended: its state, and its ballot with the hash of the reply where it completed.
-pub(super) struct Reply {
+/// How somebody's turn ended: its state, and what its reply says with the reply's hash where it completed.
+pub(super) struct Reply<B> {
     pub(super) state: SlotState,
-    pub(super) ballot: Option<(Sha256Hash, Ballot)>,
+    pub(super) ballot: Option<(Sha256Hash, B)>,
+}
+
+/// A question to one judge, or to one member of a panel that votes.
+pub(super) trait Question {
+    /// What its reply is read as.
+    type Ballot;
+
+    /// Who is asked.
+    fn asked(&self) -> SlotId;
+
+    /// Writes the prompt.
+    fn write(&self, form: BallotForm, out: &mut impl Write) -> Result<()>;
+
+    /// What a provider that can is held to.
+    fn schema(&self) -> Value;
+
+    /// Reads the reply.
+    fn read(&self, reply: &str) -> Self::Ballot;
+
+    /// How many votes the reply holds, and how many it should hold and does not.
+    fn count(ballot: &Self::Ballot) -> (u32, u32);
+
+    /// What to do where the same cannot be asked again.
+    const INSTEAD: &'static str;
 }
 
 /// What a judge is asked.
-pub(super) enum Question {
-    /// For a vote on every answer that it is shown.
-    Votes,
-    /// For what its earlier reply has no vote on.
+pub(super) struct JudgeQuestion<'a, 'p> {
+    pub(super) prompts: &'a JudgePrompts<'p>,
+    pub(super) assignment: &'a Assignment,
+    pub(super) about: &'a About,
+}
+
+/// What a judge is asked about.
+pub(super) enum About {
+    /// Every answer that it is shown.
+    All,
+    /// What its earlier reply has no vote on.
     Rest {
         /// The reply.
         reply: Vec<u8>,
@@ -45,26 +79,57 @@ pub(super) enum Question {
     },
 }
 
-/// Writes a prompt for each assignment, asks, and reads what came back. Of a judge that did not complete nothing is read.
+impl Question for JudgeQuestion<'_, '_> {
+    type Ballot = Ballot;
+
+    fn asked(&self) -> SlotId {
+        self.assignment.judge
+    }
+
+    fn write(&self, form: BallotForm, out: &mut impl Write) -> Result<()> {
+        let written: Result<(), PromptError> = match self.about {
+            About::All => self.prompts.write(self.assignment, form, out),
+            About::Rest { reply, context_tokens } => {
+                self.prompts.write_repair(self.assignment, form, reply, *context_tokens, out)
+            }
+        };
+        Ok(written?)
+    }
+
+    fn schema(&self) -> Value {
+        schema(self.assignment)
+    }
+
+    fn read(&self, reply: &str) -> Ballot {
+        parse(reply, self.assignment)
+    }
+
+    fn count(ballot: &Ballot) -> (u32, u32) {
+        (ballot.votes.len() as u32, ballot.missing.len() as u32)
+    }
+
+    const INSTEAD: &'static str = "`team judge` has the answers judged anew, in a round of its own";
+}
+
+/// Writes a prompt for each question, asks, and reads what came back. Of one that did not complete nothing is read.
 ///
 /// What is on record already (a prompt, a reply, a ballot) is not done again.
-pub(super) async fn ask(
+pub(super) async fn ask<Q: Question>(
     folder: &mut PanelFolder,
-    prompts: &JudgePrompts<'_>,
-    questions: &[(Assignment, Question)],
+    questions: &[Q],
     asking: &mut Asking<'_>,
-) -> Result<BTreeMap<SlotId, Reply>> {
+) -> Result<BTreeMap<SlotId, Reply<Q::Ballot>>> {
     let mut jobs = Vec::new();
-    for (assignment, question) in questions {
-        let judge = assignment.judge;
+    for question in questions {
+        let judge = question.asked();
         let Some(member) = folder.manifest().member(judge) else { continue };
         let model = member.resolved.clone();
         let path = folder.layout().prompt(judge);
-        let written = Prompt { prompts, assignment, question, form: form_of(&model) };
+        let prompt = Prompt { question, form: form_of(&model) };
         match prompt_on_record(folder, judge) {
-            Some(recorded) => written.check(recorded, &path)?,
+            Some(recorded) => prompt.check(recorded, &path)?,
             None => {
-                let sha256 = written.write(&path)?;
+                let sha256 = prompt.write(&path)?;
                 fault::reach(Point::PromptWritten);
                 record(folder, Event::PromptWritten { judge, sha256 }, &mut *asking.observer)?;
                 fault::reach(Point::PromptRecorded);
@@ -73,31 +138,32 @@ pub(super) async fn ask(
         if folder.status().models.get(&judge).is_none_or(|entry| entry.state != SlotState::Pending) {
             continue;
         }
-        let purpose = Purpose::Ballot { schema: schema(assignment) };
+        let purpose = Purpose::Ballot { schema: question.schema() };
         jobs.push(SlotJob { id: judge, model, prompt: path, purpose });
     }
     if !jobs.is_empty() {
-        let shared = asking.services.shared(&asking.session, asking.limits, Checks::default(), folder.manifest());
+        let panel = Panel { session: &asking.session, manifest: folder.manifest(), workspace: None };
+        let shared = asking.services.shared(panel, asking.limits, Checks::default());
         let at_once = asking.services.at_once();
         run_panel(folder, jobs, shared, at_once, &mut *asking.control, &mut *asking.observer).await?;
     }
 
     let mut replies = BTreeMap::new();
-    for (assignment, _) in questions {
-        let judge = assignment.judge;
+    for question in questions {
+        let judge = question.asked();
         let Some((state, sha256)) = folder.status().models.get(&judge).map(|entry| (entry.state, entry.sha256)) else {
             continue;
         };
         let ballot = match (state, sha256) {
             (SlotState::Completed, Some(sha256)) => {
                 let bytes = fs_err::read(folder.layout().response(judge))?;
-                let ballot = parse(&String::from_utf8_lossy(&bytes), assignment);
-                let (votes, missing) = (ballot.votes.len() as u32, ballot.missing.len() as u32);
-                let event = Event::Ballot { judge, response: sha256, votes, missing };
-                if !folder.records().iter().any(|record| record.event == event) {
-                    record(folder, event, &mut *asking.observer)?;
-                    fault::reach(Point::BallotRecorded);
-                }
+                let ballot = question.read(&String::from_utf8_lossy(&bytes));
+                let (votes, missing) = Q::count(&ballot);
+                record_ballot(
+                    folder,
+                    Event::Ballot { judge, response: sha256, votes, missing },
+                    &mut *asking.observer,
+                )?;
                 Some((sha256, ballot))
             }
             _ => None,
@@ -106,6 +172,15 @@ pub(super) async fn ask(
     }
     folder.settle()?;
     Ok(replies)
+}
+
+/// Records what was read in a reply, unless it is on record.
+pub(super) fn record_ballot(folder: &mut PanelFolder, ballot: Event, observer: &mut dyn Observer) -> Result<()> {
+    if !folder.records().iter().any(|record| record.event == ballot) {
+        record(folder, ballot, observer)?;
+        fault::reach(Point::BallotRecorded);
+    }
+    Ok(())
 }
 
 /// Providers that can are held to the JSON schema.
@@ -125,52 +200,39 @@ fn prompt_on_record(folder: &PanelFolder, judge: SlotId) -> Option<Sha256Hash> {
     })
 }
 
-/// The prompt of one judge.
-struct Prompt<'a, 'p> {
-    prompts: &'a JudgePrompts<'p>,
-    assignment: &'a Assignment,
-    question: &'a Question,
+/// The prompt of one question.
+struct Prompt<'a, Q> {
+    question: &'a Q,
     form: BallotForm,
 }
 
-impl Prompt<'_, '_> {
+impl<Q: Question> Prompt<'_, Q> {
     /// Writes it to `path`; what a process that died left there is replaced.
     fn write(&self, path: &Path) -> Result<Sha256Hash> {
         fs::remove_if_exists(path)?;
         let mut file = Hashing::new(BufWriter::new(fs::create_exclusive(path)?));
-        self.render(&mut file)?;
+        self.question.write(self.form, &mut file)?;
         file.flush()?;
         file.inner.get_ref().sync_data()?;
         Ok(file.hash())
     }
 
-    /// Fails unless it is the one that the judge was asked with.
+    /// Fails unless it is the one that was asked.
     fn check(&self, recorded: Sha256Hash, path: &Path) -> Result<()> {
         let mut nowhere = Hashing::new(std::io::sink());
-        self.render(&mut nowhere)?;
+        self.question.write(self.form, &mut nowhere)?;
         if nowhere.hash() != recorded {
-            let judge = self.assignment.judge;
-            return Err(Error::usage(format!("judge {judge} would not be asked what it was asked before"))
-                .hint("`team judge` has the answers judged anew, in a round of its own"));
+            let asked = self.question.asked();
+            return Err(Error::usage(format!("{asked} would not be asked what it was asked before")).hint(Q::INSTEAD));
         }
         if Sha256Hash::of(&fs_err::read(path)?) != recorded {
             return Err(Error::new(
                 ErrorKind::Integrity,
                 format!("`{}` is not the prompt that was recorded", path.display()),
             )
-            .hint("it was changed after it was written; `team judge` has the answers judged anew"));
+            .hint(format!("it was changed after it was written; {}", Q::INSTEAD)));
         }
         Ok(())
-    }
-
-    fn render(&self, out: &mut impl Write) -> Result<()> {
-        let written: Result<(), PromptError> = match self.question {
-            Question::Votes => self.prompts.write(self.assignment, self.form, out),
-            Question::Rest { reply, context_tokens } => {
-                self.prompts.write_repair(self.assignment, self.form, reply, *context_tokens, out)
-            }
-        };
-        Ok(written?)
     }
 }
 

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use rand::CryptoRng;
 
-use super::record::{record, show_last};
+use super::plan::{ImportPlan, written};
+use super::record::{record, show_last, show_since};
 use super::round::{RoundContext, RoundEnd, too_few, write_votes};
 use super::rules::{Bench, RoundRules};
 use crate::config::{ModelIdentity, ModelSettings, OutputFormat, ResolvedModel, SelfVote, Target, VoteRules};
 use crate::error::{Error, Result};
+use crate::fault::{self, Point};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
 use crate::judging::{
@@ -17,7 +19,9 @@ use crate::judging::{
     read_json, read_text,
 };
 use crate::session::slot::{Reason, SlotState};
-use crate::session::{Event, Manifest, NewRound, PanelFolder, Round, Session, SlotEnd, SlotError, Status};
+use crate::session::{
+    Drift, Ended, Event, Manifest, NewRound, PanelFolder, Record, Round, Session, SlotEnd, SlotError, Status, TakeUp,
+};
 
 /// What to import.
 #[derive(Debug, Clone)]
@@ -76,9 +80,12 @@ fn stem(file: &str) -> String {
 }
 
 /// Opens a round with the judges of the files, keeps the files and what each judge says, and writes `votes.json`.
+///
+/// A round that was `opened` before goes on where it was left.
 pub(super) fn import_round<R: CryptoRng>(
     session: &mut Session,
     request: &ImportRequest,
+    opened: Option<Round>,
     context: RoundContext<'_, R>,
 ) -> Result<RoundEnd> {
     let RoundContext { services, observer, rng, .. } = context;
@@ -102,20 +109,43 @@ pub(super) fn import_round<R: CryptoRng>(
             sha256: Sha256Hash::of(bytes),
         })
         .collect();
-    let new = NewRound {
-        judges: judges.iter().map(|judge| from_elsewhere(&judge.name)).collect(),
-        isolation: services.isolation(),
-        prompts: BTreeMap::new(),
-        rules: RoundRules { votes: rules(), bench: Bench::Imported }.to_map(),
-        plan: None,
+    let now = Timestamp::now();
+    let new = || -> Result<NewRound> {
+        Ok(NewRound {
+            judges: judges.iter().map(|judge| from_elsewhere(&judge.name)).collect(),
+            isolation: services.isolation(),
+            prompts: BTreeMap::new(),
+            rules: RoundRules { votes: rules(), bench: Bench::Imported }.to_map(),
+            plan: Some(written(&ImportPlan::of(request))?),
+        })
     };
-    let (round, mut folder) = session.open_round(new, Timestamp::now(), rng)?;
-    show_last(session.panel(), observer);
-    observer.enter(&round.folder());
-    show_last(&folder, observer);
+    let (round, mut folder) = match opened {
+        Some(round) => {
+            let mut folder = session.enter_round(round)?;
+            observer.enter(&round.folder());
+            let known = folder.records().len();
+            let how = TakeUp { failed: false, drift: &Drift::NONE, isolation: None, ended: Ended::GoesOn };
+            folder.take_up(how, now)?;
+            show_since(&folder, known, observer);
+            (round, folder)
+        }
+        None => {
+            let (round, folder) = session.open_round(new()?, now, rng)?;
+            show_last(session.panel(), observer);
+            observer.enter(&round.folder());
+            show_last(&folder, observer);
+            (round, folder)
+        }
+    };
     let pattern = request.pattern.as_ref().map(|pattern| pattern.as_str().to_owned());
     for (file, (_, bytes)) in files.iter().zip(&request.files) {
+        let is_kept =
+            |record: &Record| matches!(&record.event, Event::Imported { file: kept, .. } if *kept == file.kept);
+        if folder.records().iter().any(is_kept) {
+            continue;
+        }
         fs::replace(&folder.layout().root().join(&file.kept), bytes)?;
+        fault::reach(Point::ImportKept);
         let event = Event::Imported { file: file.kept.clone(), sha256: file.sha256, pattern: pattern.clone() };
         record(&mut folder, event, observer)?;
     }
@@ -211,8 +241,15 @@ fn keep(
     judge: ImportedJudge,
     observer: &mut dyn crate::runner::Observer,
 ) -> Result<JudgeVotes> {
+    let (state, attempts) = match folder.status().models.get(&id) {
+        Some(entry) => (entry.state, entry.attempts),
+        None => (SlotState::Pending, 0),
+    };
     match Kept::of(id, judge)? {
         Kept::Failed { reason, votes } => {
+            if state != SlotState::Pending {
+                return Ok(votes);
+            }
             let error = SlotError::new(reason, "the judge did not complete where it was asked");
             let end = SlotEnd::without_answer(0, error);
             record(folder, Event::SlotEnded { slot: id, end: Box::new(end) }, observer)?;
@@ -220,12 +257,22 @@ fn keep(
         }
         Kept::Reply { reply, votes } => {
             let sha256 = Sha256Hash::of(&reply);
-            // First, so that the file of a writer that is stopped right here is known to be unfinished.
-            record(folder, Event::SlotStarted { slot: id, attempt: 1 }, observer)?;
-            fs::replace(&folder.layout().response(id), &reply)?;
-            let end = SlotEnd::with_answer(1, reply.len() as u64, sha256);
-            record(folder, Event::SlotEnded { slot: id, end: Box::new(end) }, observer)?;
-            record(folder, ballot_event(&votes, sha256), observer)?;
+            if state == SlotState::Pending {
+                let attempt = attempts + 1;
+                // First, so that the file of a writer that is stopped right here is known to be unfinished.
+                record(folder, Event::SlotStarted { slot: id, attempt }, observer)?;
+                fault::reach(Point::SlotStarted);
+                fs::replace(&folder.layout().response(id), &reply)?;
+                fault::reach(Point::ImportReply);
+                let end = SlotEnd::with_answer(attempt, reply.len() as u64, sha256);
+                record(folder, Event::SlotEnded { slot: id, end: Box::new(end) }, observer)?;
+                fault::reach(Point::SlotEndRecorded);
+            }
+            let ballot = ballot_event(&votes, sha256);
+            if !folder.records().iter().any(|record| record.event == ballot) {
+                record(folder, ballot, observer)?;
+                fault::reach(Point::BallotRecorded);
+            }
             Ok(votes)
         }
     }

@@ -23,6 +23,7 @@ mod services;
 mod shown;
 mod verify;
 mod vote;
+mod workspace;
 
 pub use estimate::{Estimate, Range, SeatEstimate, UsdRange};
 pub use import::ImportRequest;
@@ -35,4 +36,5 @@ pub use resume::{Pace, ResumeOptions, Resumption, finished, resume};
 pub use run::{Context, RunRequest, import, judge, run};
 pub use services::{Folders, Services};
 pub use verify::{Checked, Mismatch, RecordEnd, Verification, verify};
-pub use vote::{VoteRequest, vote};
+pub use vote::{VoteRequest, check_judgeable, vote};
+pub use workspace::{LeftOut, Origin, Selection, WorkspaceRequest};

@@ -7,17 +7,20 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::import::ImportRequest;
 use super::judge::JudgeRequest;
 use super::run::RunRequest;
 use super::vote::{VotePlan, VoteWork};
+use super::workspace::Selection;
 use crate::capture::Pattern;
-use crate::config::{Leaks, OwnAnswers, Passes, Recuse, Repair, ResolvedModel, SelfVote, VoteRules};
+use crate::config::{Leaks, OwnAnswers, Passes, Recuse, Repair, ResolvedModel, SelfVote, Untracked, VoteRules};
 use crate::error::{Error, ErrorKind, Result};
+use crate::ids::Sha256Hash;
+use crate::judging::ImportPattern;
 use crate::money::Usd;
 use crate::prompts::Prompts;
 use crate::runner::{Checks, Limits};
-use crate::session::Event;
-use crate::session::Record;
+use crate::session::{Event, Layout, Record, SessionError};
 
 /// The terms that a command asks on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -151,6 +154,28 @@ pub struct ChosenBy {
     pub left_out: Vec<String>,
 }
 
+/// What a snapshot is to be taken of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WorkspacePlan {
+    /// The folder; absent where its path is no text, which the record cannot hold.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    dir: Option<String>,
+    #[serde(default)]
+    pub(super) untracked: Untracked,
+}
+
+impl WorkspacePlan {
+    fn of(selection: &Selection) -> Self {
+        Self { dir: selection.root().to_str().map(str::to_owned), untracked: selection.untracked() }
+    }
+
+    /// The folder.
+    pub(super) fn dir(&self) -> Option<&Path> {
+        self.dir.as_deref().map(Path::new)
+    }
+}
+
 /// What a run does, votes included.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -167,6 +192,9 @@ pub(super) struct RunPlan {
     pub(super) voting: Option<VotePlan>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) notes: Vec<String>,
+    /// The folder of which a snapshot is taken before anybody is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) workspace: Option<WorkspacePlan>,
 }
 
 impl RunPlan {
@@ -180,6 +208,7 @@ impl RunPlan {
             panel: request.chosen.clone(),
             voting: vote.map(|vote| vote.plan.clone()),
             notes: request.notes.clone(),
+            workspace: request.workspace.as_ref().map(WorkspacePlan::of),
         }
     }
 
@@ -217,9 +246,59 @@ impl RoundPlan {
         self.terms.clone().into()
     }
 
-    /// The plan on record; a round of ballots from elsewhere has none.
+    /// The plan on record; a round of ballots from elsewhere has another.
     pub(super) fn read(records: &[Record]) -> Result<Option<Self>> {
-        read(records)
+        if ImportPlan::read(records)?.is_some() { Ok(None) } else { read(records) }
+    }
+}
+
+/// What a round of ballots from elsewhere is counted from: what the user called its files. What they are read by, and the
+/// hash of each, is recorded when its copy is kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ImportPlan {
+    import: Vec<String>,
+}
+
+impl ImportPlan {
+    pub(super) fn of(request: &ImportRequest) -> Self {
+        Self { import: request.files.iter().map(|(name, _)| name.clone()).collect() }
+    }
+
+    /// The plan on record; a round whose judges are asked has another, one of an earlier program none.
+    pub(super) fn read(records: &[Record]) -> Result<Option<Self>> {
+        match records.first().map(|record| &record.event) {
+            Some(Event::Created { plan: Some(plan), .. }) if plan.get("import").is_some() => read(records),
+            _ => Ok(None),
+        }
+    }
+
+    /// What the user called the `index`-th file, from 0.
+    pub(super) fn name(&self, index: usize) -> Option<&str> {
+        self.import.get(index).map(String::as_str)
+    }
+
+    /// The request again, from the copies in the round's folder; `None` when the owner was stopped before all of them were
+    /// recorded.
+    pub(super) fn request(&self, records: &[Record], layout: &Layout) -> Result<Option<ImportRequest>> {
+        let kept = records.iter().filter_map(|record| match &record.event {
+            Event::Imported { file, sha256, pattern } => Some((file, *sha256, pattern)),
+            _ => None,
+        });
+        let mut request = ImportRequest { files: Vec::new(), pattern: None };
+        for ((file, sha256, pattern), name) in kept.zip(&self.import) {
+            let path = layout.root().join(file);
+            let bytes = fs_err::read(&path).map_err(|error| match error.kind() {
+                std::io::ErrorKind::NotFound => SessionError::Missing(path.clone()),
+                _ => SessionError::Io(error),
+            })?;
+            if Sha256Hash::of(&bytes) != sha256 {
+                return Err(SessionError::NotAsRecorded(path).into());
+            }
+            request.pattern =
+                pattern.as_deref().map(ImportPattern::new).transpose().map_err(|error| unreadable(&error))?;
+            request.files.push((name.clone(), bytes));
+        }
+        Ok((request.files.len() == self.import.len()).then_some(request))
     }
 }
 

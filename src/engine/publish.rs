@@ -19,6 +19,7 @@ use crate::runner::Observer;
 use crate::session::slot::SlotState;
 use crate::session::{
     Event, Manifest, Phase, Record, Round, SeatMoney, Session, SessionError, SessionState, Status, Turn, Why,
+    isolation, isolations_used,
 };
 use crate::verdict::{self, Context, FailedSeat, Names, Seat};
 
@@ -126,7 +127,6 @@ pub(super) fn publish(
         turns: turns_of(folder.layout()),
         source: BallotSource::of(&votes),
         head: folder.head(),
-        isolation: services.isolation(),
     };
     let names = told.names();
     let context = told.context(notes);
@@ -177,16 +177,28 @@ pub(super) fn publish(
     Ok(Published { decision: decision_of(&result, &names), text })
 }
 
-/// What kept slots or judges apart that were asked before the session was resumed elsewhere.
-fn other_isolation(records: &[&[Record]], now: &str) -> Option<String> {
-    let mut begun = records.iter().filter_map(|records| match &records.first()?.event {
-        Event::Created { isolation, .. } => Some(isolation.as_str()),
-        _ => None,
-    });
-    let resumed = records
-        .iter()
-        .any(|records| records.iter().any(|record| matches!(record.event, Event::Reopened { why: Why::Resume, .. })));
-    let other = begun.find(|begun| *begun != now).filter(|_| resumed)?;
+/// The records of slots and of judges, as far as these were asked here: nothing kept those apart whose ballots were
+/// imported.
+fn asked_here<'r>(slots: &'r [Record], judges: &'r [Record]) -> impl Iterator<Item = &'r [Record]> {
+    let imported = |records: &[Record]| records.iter().any(|record| matches!(record.event, Event::Imported { .. }));
+    [slots, judges].into_iter().filter(move |records| !imported(records))
+}
+
+/// What kept judges apart, or slots where no judge was asked: by the records, not by what is in force here, so that the
+/// verdict is the same whoever publishes it.
+pub(super) fn isolation_told(slots: &[Record], judges: &[Record]) -> String {
+    let used = asked_here(slots, judges).filter_map(|records| isolations_used(records).last()).last();
+    used.or_else(|| isolation(judges)).or_else(|| isolation(slots)).unwrap_or_default().to_owned()
+}
+
+/// What else kept slots or judges apart, where the session was resumed elsewhere.
+fn other_isolation(slots: &[Record], judges: &[Record]) -> Option<String> {
+    let told = isolation_told(slots, judges);
+    let resumed = |record: &Record| matches!(record.event, Event::Reopened { why: Why::Resume, .. });
+    if !slots.iter().chain(judges).any(resumed) {
+        return None;
+    }
+    let other = asked_here(slots, judges).flat_map(isolations_used).find(|used| *used != told)?;
     Some(format!("before the session was resumed slots were kept apart by other means: {other}"))
 }
 
@@ -230,7 +242,6 @@ pub(super) struct Told<'a> {
     pub(super) turns: Vec<Vec<Record>>,
     pub(super) source: BallotSource,
     pub(super) head: Option<Sha256Hash>,
-    pub(super) isolation: String,
 }
 
 impl Told<'_> {
@@ -254,27 +265,27 @@ impl Told<'_> {
         let asked = (self.source == BallotSource::Asked).then_some((self.judges, self.judged));
         let mut notes = panel_notes(self.slots, self.panel, asked);
         notes.extend(of_round);
-        notes.extend(record_notes(self.slot_records, self.judge_records, &self.isolation));
+        notes.extend(record_notes(self.slot_records, self.judge_records));
         let mut failed = failed_seats(self.slots, Seat::Slot, "");
         failed.extend(failed_seats(self.judged, Seat::Judge, &format!("{}/", self.round.folder())));
         if let Some(second) = self.second_pass {
             let folder = format!("{}/{}/", self.round.folder(), Turn::SecondPass.folder());
             failed.extend(failed_seats(second, Seat::Judge, &folder));
         }
-        let isolation = self.isolation.clone();
+        let isolation = isolation_told(self.slot_records, self.judge_records);
         let costs = self.costs();
         Context { session: self.session.to_owned(), head: self.head, failed, isolation, notes, costs }
     }
 }
 
 /// What a reader must know about how slots and judges were asked, as their records tell it.
-pub(super) fn record_notes(slots: &[Record], judges: &[Record], isolation: &str) -> Vec<String> {
+pub(super) fn record_notes(slots: &[Record], judges: &[Record]) -> Vec<String> {
     let mut notes = Vec::new();
     if was_revealed(slots) {
         notes.push("the names were revealed to a person before this verdict; the record says when".to_owned());
     }
     notes.extend(accepted_drift(slots));
-    notes.extend(other_isolation(&[slots, judges], isolation));
+    notes.extend(other_isolation(slots, judges));
     notes.extend(dropped_settings(slots, "slot"));
     notes.extend(dropped_settings(judges, "judge"));
     notes

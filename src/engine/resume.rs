@@ -7,11 +7,12 @@ use jiff::Timestamp;
 use rand::CryptoRng;
 
 use super::outcome::{Decision, Outcome};
-use super::plan::{RoundPlan, RunPlan, Terms};
+use super::plan::{ImportPlan, RoundPlan, RunPlan, Terms};
 use super::record::show_since;
 use super::round::{Opened, prompt_hashes};
-use super::run::{Context, Work, abandon, go_on, stands};
+use super::run::{Ballots, Context, Work, abandon, go_on, stands};
 use super::vote::{self, VoteWork};
+use super::workspace::Stand;
 use crate::config::{ResolvedModel, Target};
 use crate::error::{Error, Result};
 use crate::ids::{Sha256Hash, SlotId};
@@ -19,7 +20,8 @@ use crate::money::Usd;
 use crate::runner::Limits;
 use crate::session::slot::SlotState;
 use crate::session::{
-    Ended, Event, Layout, Manifest, Phase, Record, Round, Session, SessionError, SessionState, TakeUp, Why,
+    Drift, Ended, Event, Layout, Manifest, Phase, Record, Round, Session, SessionError, SessionState, TakeUp, Why,
+    accepted,
 };
 
 /// How a session is resumed.
@@ -70,7 +72,7 @@ impl Pace {
 pub struct Resumption {
     work: Work,
     failed: bool,
-    drift: Vec<String>,
+    drift: Drift,
     slots: Vec<SlotId>,
     judging: Judging,
     /// Everybody that may be asked, or was.
@@ -101,7 +103,9 @@ impl Resumption {
         let panel = session.panel();
         panel.check_answers()?;
         let plan = RunPlan::read(panel.records())?;
-        let mut drift = drifted(panel.records(), session.layout())?;
+        let known = accepted(panel.records());
+        let mut drift = Drifted { session: session.layout(), known: &known, found: Drift::default() };
+        drift.look(panel.records(), session.layout())?;
         let slots = panel.left(options.failed);
         let manifest = panel.manifest();
 
@@ -124,34 +128,50 @@ impl Resumption {
             (Some((stand, folder)), Some(round)) => {
                 if !stand.published {
                     terms = Terms { limits: round.terms().limits, ..terms };
-                    drift.extend(drifted(folder.records(), folder.layout())?);
+                    drift.look(folder.records(), folder.layout())?;
                 }
                 let named = || members_of(folder.manifest());
-                Some(round.judging.request(named)?)
+                Some(Ballots::Asked(round.judging.request(named)?))
             }
-            // Ballots from elsewhere that were not counted have to be given again.
-            (Some((stand, _)), None) if !stand.published => None,
+            // Ballots from elsewhere that were not all kept have to be given again.
+            (Some((stand, folder)), None) if !stand.published => match ImportPlan::read(folder.records())? {
+                Some(import) => {
+                    drift.look(folder.records(), folder.layout())?;
+                    import.request(folder.records(), folder.layout())?.map(Ballots::Imported)
+                }
+                None => None,
+            },
             (None, _) if judged_again => None,
             _ => {
                 let named = || manifest.judges.clone().unwrap_or_default();
-                plan.judging.as_ref().map(|judging| judging.request(named)).transpose()?
+                plan.judging.as_ref().map(|judging| judging.request(named)).transpose()?.map(Ballots::Asked)
             }
         };
-        let abandoned = newest.as_ref().filter(|(stand, _)| !stand.published && round_plan.is_none());
+        let abandoned = newest.as_ref().filter(|(stand, _)| {
+            !stand.published && round_plan.is_none() && !matches!(judge, Some(Ballots::Imported(_)))
+        });
         let abandoned = abandoned.map(|(stand, _)| stand.round);
-        if let Some(judge) = &judge {
+        if let Some(Ballots::Asked(judge)) = &judge {
             let recorded = newest.as_ref().map_or(panel.records(), |(_, folder)| folder.records());
-            drift.extend(drifted_prompts(recorded, prompt_hashes(&judge.prompts)));
+            drift.found.differences.extend(drifted_prompts(recorded, prompt_hashes(&judge.prompts)));
         }
-        let vote = plan.voting.clone().map(VoteWork::resumed).transpose()?;
+        let vote = plan.voting.clone().map(|plan| VoteWork::resumed(plan, options.failed)).transpose()?;
         if let Some(vote) = &vote {
-            drift.extend(drifted_prompts(panel.records(), vote.prompt_hashes()));
+            drift.found.differences.extend(drifted_prompts(panel.records(), vote.prompt_hashes()));
         }
-        drift.sort();
-        drift.dedup();
-        if !drift.is_empty() && !options.accept_drift {
+        let sees_files = |slot: &SlotId| {
+            manifest.member(*slot).is_some_and(|member| matches!(member.resolved.target, Target::Process { .. }))
+        };
+        let mut drift = drift.found;
+        let workspace = match slots.iter().any(sees_files) {
+            true => Stand::of(plan.workspace.as_ref(), panel.records(), session.layout(), &mut drift.differences)?,
+            false => Stand::Nothing,
+        };
+        drift.differences.sort();
+        drift.differences.dedup();
+        if !drift.differences.is_empty() && !options.accept_drift {
             let error = Error::usage(format!("`{}` is not as it was when it began", session.id()));
-            let error = drift.iter().fold(error, |error, difference| error.hint(difference));
+            let error = drift.differences.iter().fold(error, |error, difference| error.hint(difference));
             return Err(error.hint("put it back, or go on all the same with `--accept-drift`; the verdict will say so"));
         }
 
@@ -167,18 +187,26 @@ impl Resumption {
             Some(_) if can_be_judged && (!verdict_stands || !slots.is_empty()) => Judging::Left,
             _ => Judging::Nothing,
         };
-        let opened = newest.as_ref().filter(|_| judge.is_some() && round_plan.is_some());
+        let goes_on = match &judge {
+            Some(Ballots::Asked(_)) => round_plan.is_some(),
+            Some(Ballots::Imported(_)) => true,
+            None => false,
+        };
+        let opened = newest.as_ref().filter(|_| goes_on);
         let opened = opened.map(|(stand, _)| Opened { round: stand.round, failed: options.failed });
         // Those that answered already are asked nothing; but their keys must not be written either.
+        let asks_again = vote.is_some() && judging == Judging::Left;
         let needed = |slot: &SlotId, model: &ResolvedModel| {
-            slots.contains(slot) || !matches!(model.target, Target::Local { .. })
+            asks_again || slots.contains(slot) || !matches!(model.target, Target::Local { .. })
         };
         let members = manifest.models.iter().map(|(slot, member)| (slot, &member.resolved));
         let mut asked: Vec<ResolvedModel> =
             members.filter(|(slot, model)| needed(slot, model)).map(|(_, model)| model.clone()).collect();
-        if judging == Judging::Left {
-            let judges = judge.as_ref().map(|judge| judge.judges_of(&members_of(manifest)));
-            asked.extend(judges.into_iter().flatten());
+        if judging == Judging::Left
+            && vote.is_none()
+            && let Some(Ballots::Asked(judge)) = &judge
+        {
+            asked.extend(judge.judges_of(&members_of(manifest)));
         }
         let judging = match &vote {
             Some(_) if !slots.is_empty() || complete > 0 && !vote::stands(panel.records()) => Judging::Left,
@@ -193,6 +221,7 @@ impl Resumption {
             vote,
             opened,
             notes: plan.notes,
+            workspace,
         };
         Ok(Self {
             work,
@@ -223,7 +252,7 @@ impl Resumption {
     /// What is not as it was, and was accepted.
     #[must_use]
     pub fn drift(&self) -> &[String] {
-        &self.drift
+        &self.drift.differences
     }
 
     /// The slots that are asked.
@@ -270,7 +299,13 @@ pub async fn resume<R: CryptoRng>(
     control.serve(session.layout());
     observer.enter(".");
     let known = session.panel().records().len();
-    let how = TakeUp { failed: resumption.failed, drift: &resumption.drift, ended: Ended::GoesOn };
+    let isolation = services.isolation();
+    let how = TakeUp {
+        failed: resumption.failed,
+        drift: &resumption.drift,
+        isolation: Some(&isolation),
+        ended: Ended::GoesOn,
+    };
     session.take_up(how, Timestamp::now())?;
     show_since(session.panel(), known, observer);
     if let Some(round) = resumption.abandoned {
@@ -318,31 +353,42 @@ fn members_of(manifest: &Manifest) -> Vec<ResolvedModel> {
     members.map(|member| member.resolved.clone()).collect()
 }
 
-/// What of a folder is not as it was recorded at its beginning, in words.
-fn drifted(records: &[Record], layout: &Layout) -> Result<Vec<String>> {
-    let Some(Event::Created { tool, input, manifest, .. }) = records.first().map(|record| &record.event) else {
-        return Ok(Vec::new());
-    };
-    let mut drift = Vec::new();
-    let ours = env!("CARGO_PKG_VERSION");
-    if tool != ours {
-        drift.push(format!("it was begun by `team` {tool}, and this is {ours}"));
-    }
-    let mut compare = |path: std::path::PathBuf, recorded: Sha256Hash| {
-        let bytes = fs_err::read(&path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => SessionError::Missing(path.clone()),
-            _ => SessionError::Io(error),
-        })?;
-        if Sha256Hash::of(&bytes) != recorded {
-            drift.push(format!("`{}` was changed", path.display()));
+/// Looks for what is not as it was recorded at the beginning.
+struct Drifted<'a> {
+    session: &'a Layout,
+    /// What was accepted before.
+    known: &'a BTreeMap<String, (Sha256Hash, usize)>,
+    found: Drift,
+}
+
+impl Drifted<'_> {
+    /// Looks at one folder of the session.
+    fn look(&mut self, records: &[Record], layout: &Layout) -> Result<()> {
+        let Some(Event::Created { tool, input, task, manifest, .. }) = records.first().map(|record| &record.event)
+        else {
+            return Ok(());
+        };
+        let ours = env!("CARGO_PKG_VERSION");
+        if tool != ours {
+            self.found.differences.push(format!("it was begun by `team` {tool}, and this is {ours}"));
         }
-        Ok::<_, Error>(())
-    };
-    if let Some(input) = input {
-        compare(layout.input(), *input)?;
+        let files = [(layout.input(), *input), (layout.task(), *task), (layout.manifest(), Some(*manifest))];
+        for (path, recorded) in files {
+            let Some(recorded) = recorded else { continue };
+            let bytes = fs_err::read(&path).map_err(|error| match error.kind() {
+                std::io::ErrorKind::NotFound => SessionError::Missing(path.clone()),
+                _ => SessionError::Io(error),
+            })?;
+            let file = path.strip_prefix(self.session.root()).unwrap_or(&path).display().to_string();
+            let expected = self.known.get(&file).map_or(recorded, |(hash, _)| *hash);
+            let found = Sha256Hash::of(&bytes);
+            if found != expected {
+                self.found.differences.push(format!("`{}` was changed", path.display()));
+                self.found.files.insert(file, found);
+            }
+        }
+        Ok(())
     }
-    compare(layout.manifest(), *manifest)?;
-    Ok(drift)
 }
 
 /// The texts sent to models that are not those of the beginning; `now` are the hashes of those in use.

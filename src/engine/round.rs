@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use rand::rngs::StdRng;
 use rand::{CryptoRng, SeedableRng};
 
-use super::ask::{Asking, Question, ask, form_of};
+use super::ask::{About, Asking, JudgeQuestion, ask, form_of};
 use super::judge::{JudgeRequest, answer_of, seated_judges};
 use super::plan::{RoundPlan, Terms, written};
 use super::record::{record, show_last, show_since};
@@ -25,7 +25,7 @@ use crate::prompts::{PromptName, Prompts};
 use crate::runner::{Control, Observer};
 use crate::session::slot::{Reason, SlotState};
 use crate::session::{
-    Ended, Event, Manifest, NewRound, NewTurn, PanelFolder, Round, Session, SessionKind, SessionState, SlotEnd,
+    Drift, Ended, Event, Manifest, NewRound, NewTurn, PanelFolder, Round, Session, SessionKind, SessionState, SlotEnd,
     SlotError, Status, TakeUp, Turn,
 };
 
@@ -114,7 +114,9 @@ pub(super) async fn run_round<R: CryptoRng>(
             let mut folder = session.enter_round(round)?;
             observer.enter(&round.folder());
             let known = folder.records().len();
-            folder.take_up(TakeUp { failed, drift: &[], ended: Ended::GoesOn }, now)?;
+            let isolation = services.isolation();
+            let how = TakeUp { failed, drift: &Drift::NONE, isolation: Some(&isolation), ended: Ended::GoesOn };
+            folder.take_up(how, now)?;
             show_since(&folder, known, observer);
             (round, folder)
         }
@@ -195,16 +197,16 @@ pub(super) fn write_votes(folder: &mut PanelFolder, votes: &Votes) -> Result<Sha
 }
 
 /// What is drawn in a round, again the same whenever it is drawn: from the manifest's nonce, which nobody but `team` sees.
-struct Chance {
+pub(super) struct Chance {
     nonce: String,
 }
 
 impl Chance {
-    fn of(manifest: &Manifest) -> Self {
+    pub(super) fn of(manifest: &Manifest) -> Self {
         Self { nonce: manifest.nonce.clone() }
     }
 
-    fn rng(&self, purpose: &str) -> StdRng {
+    pub(super) fn rng(&self, purpose: &str) -> StdRng {
         StdRng::from_seed(*Sha256Hash::of(format!("{purpose} {}", self.nonce).as_bytes()).bytes())
     }
 }
@@ -268,9 +270,9 @@ impl Turns<'_, '_> {
         repair: Repair,
         ballots: &mut BTreeMap<SlotId, JudgeVotes>,
     ) -> Result<()> {
-        let questions: Vec<(Assignment, Question)> =
-            assignments.into_iter().map(|assignment| (assignment, Question::Votes)).collect();
-        let mut replies = ask(folder, self.prompts, &questions, &mut self.asking).await?;
+        let questions: Vec<(Assignment, About)> =
+            assignments.into_iter().map(|assignment| (assignment, About::All)).collect();
+        let mut replies = ask(folder, &asked(self.prompts, &questions), &mut self.asking).await?;
         for (assignment, _) in &questions {
             let judge = assignment.judge;
             let Some(reply) = replies.remove(&judge) else { continue };
@@ -303,13 +305,13 @@ impl Turns<'_, '_> {
             let Some(assignment) = wanted.map_err(|e| Error::internal(e.to_string()))?.flatten() else { continue };
             let reply = fs_err::read(folder.layout().response(judge))?;
             let context_tokens = self.contexts.get(&judge).copied().flatten();
-            questions.push((assignment, Question::Rest { reply, context_tokens }));
+            questions.push((assignment, About::Rest { reply, context_tokens }));
         }
         if questions.is_empty() || self.asking.control.stop().is_some() {
             return Ok(());
         }
         let mut turn = self.open(folder, Turn::Repair, path, &questions)?;
-        let mut replies = ask(&mut turn, self.prompts, &questions, &mut self.asking).await?;
+        let mut replies = ask(&mut turn, &asked(self.prompts, &questions), &mut self.asking).await?;
         for (assignment, _) in &questions {
             let judge = assignment.judge;
             let Some(reply) = replies.remove(&judge) else { continue };
@@ -340,8 +342,8 @@ impl Turns<'_, '_> {
         if again.is_empty() || self.asking.control.stop().is_some() {
             return Ok(());
         }
-        let questions: Vec<(Assignment, Question)> =
-            again.iter().map(|assignment| (assignment.clone(), Question::Votes)).collect();
+        let questions: Vec<(Assignment, About)> =
+            again.iter().map(|assignment| (assignment.clone(), About::All)).collect();
         let path = self.round.folder();
         let mut turn = self.open(folder, Turn::SecondPass, &path, &questions)?;
         let inside = format!("{path}/{}", Turn::SecondPass.folder());
@@ -355,12 +357,12 @@ impl Turns<'_, '_> {
         folder: &mut PanelFolder,
         turn: Turn,
         path: &str,
-        questions: &[(Assignment, Question)],
+        questions: &[(Assignment, About)],
     ) -> Result<PanelFolder> {
         let judges: Vec<SlotId> = questions.iter().map(|(assignment, _)| assignment.judge).collect();
         let new = NewTurn {
             kind: self.kind,
-            round: self.round,
+            round: Some(self.round),
             turn,
             judges: &judges,
             isolation: self.asking.services.isolation(),
@@ -384,6 +386,10 @@ impl Turns<'_, '_> {
         show_last(folder, observer);
         Ok(())
     }
+}
+
+fn asked<'a, 'p>(prompts: &'a JudgePrompts<'p>, questions: &'a [(Assignment, About)]) -> Vec<JudgeQuestion<'a, 'p>> {
+    questions.iter().map(|(assignment, about)| JudgeQuestion { prompts, assignment, about }).collect()
 }
 
 /// What a repair turn was for, what came of it, and what it cost where that is known.

@@ -13,9 +13,10 @@ use super::plan::{ChosenBy, RunPlan, Terms, written};
 use super::publish::{Published, publish, published, voted};
 use super::record::{record, show_last};
 use super::round::{Opened, RoundContext, prompt_hashes, run_round};
-use super::services::Services;
-use super::vote::{VoteWork, conclude};
-use crate::config::ResolvedModel;
+use super::services::{Panel, Services};
+use super::vote::{VoteWork, conclude, refuse_votes};
+use super::workspace::{Selection, Stand, ready};
+use crate::config::{ResolvedModel, Target};
 use crate::error::{Error, ErrorKind, Result};
 use crate::judging::task_schema;
 use crate::money::Usd;
@@ -48,6 +49,8 @@ pub struct RunRequest {
     pub judge: Option<JudgeRequest>,
     /// What the verdict should say about the panel (a demo, a recording).
     pub notes: Vec<String>,
+    /// The files that programs see a snapshot of.
+    pub workspace: Option<Selection>,
 }
 
 /// What surrounds a command: prepared services, signals, who watches.
@@ -102,10 +105,11 @@ pub(super) async fn begin<R: CryptoRng>(
         terms: request.terms,
         checks: request.checks,
         strict: request.strict,
-        judge: request.judge,
+        judge: request.judge.map(Ballots::Asked),
         vote,
         opened: None,
         notes: request.notes,
+        workspace: request.workspace.map_or(Stand::Nothing, |selection| Stand::Selected(Box::new(selection))),
     };
     go_on(session, &work, services, control, observer, rng).await
 }
@@ -115,13 +119,15 @@ pub(super) struct Work {
     pub(super) terms: Terms,
     pub(super) checks: Checks,
     pub(super) strict: bool,
-    /// Whether and how the answers are judged.
-    pub(super) judge: Option<JudgeRequest>,
+    /// Whether the answers are judged, and by whom.
+    pub(super) judge: Option<Ballots>,
     /// The vote on the task that the panel is asked for.
     pub(super) vote: Option<VoteWork>,
     /// The round that was begun before.
     pub(super) opened: Option<Opened>,
     pub(super) notes: Vec<String>,
+    /// What programs work in.
+    pub(super) workspace: Stand,
 }
 
 /// Asks the slots whose turn has not come, judges when that is asked for and not done, and closes the session: a first
@@ -138,7 +144,7 @@ pub(super) async fn go_on<R: CryptoRng>(
     let ran = run_slots(&mut session, services, work, control, observer).await;
     session.finish_phase(Phase::Run);
     if let Some(vote) = &work.vote {
-        return conclude(session, vote, work, ran.err(), services, control, observer);
+        return conclude(session, vote, work, ran.err(), services, control, observer).await;
     }
     let complete = session.panel().status().count(SlotState::Completed);
     let all = session.panel().status().models.len();
@@ -176,7 +182,7 @@ pub(super) async fn go_on<R: CryptoRng>(
 /// The verdict on the answers: the one that is out already, that of the round that was begun, or that of a new round.
 async fn judged<R: CryptoRng>(
     session: &mut Session,
-    judge: &JudgeRequest,
+    ballots: &Ballots,
     work: &Work,
     context: RoundContext<'_, R>,
 ) -> Result<Published> {
@@ -200,7 +206,7 @@ async fn judged<R: CryptoRng>(
         }
     }
     let round = RoundContext { services, terms, control, observer, rng };
-    judge_session(session, &Ballots::Asked { request: judge, opened }, round, &work.notes).await
+    judge_session(session, ballots, opened, round, &work.notes).await
 }
 
 /// The verdict that was published before and still stands.
@@ -232,8 +238,7 @@ pub async fn judge<R: CryptoRng>(
     context: Context<'_>,
     rng: &mut R,
 ) -> Result<Outcome> {
-    let ballots = Ballots::Asked { request, opened: None };
-    judge_again(layout, &ballots, terms, context, rng).await
+    judge_again(layout, &Ballots::Asked(request.clone()), terms, context, rng).await
 }
 
 /// Counts ballots from elsewhere, in a new round of a session that was run before. Nobody is asked.
@@ -243,24 +248,28 @@ pub async fn import<R: CryptoRng>(
     context: Context<'_>,
     rng: &mut R,
 ) -> Result<Outcome> {
-    judge_again(layout, &Ballots::Imported(request), Terms::default(), context, rng).await
+    judge_again(layout, &Ballots::Imported(request.clone()), Terms::default(), context, rng).await
 }
 
 /// Where the ballots of a round come from.
-enum Ballots<'a> {
-    Asked { request: &'a JudgeRequest, opened: Option<Opened> },
-    Imported(&'a ImportRequest),
+#[derive(Debug, Clone)]
+pub(super) enum Ballots {
+    /// Judges are asked for them.
+    Asked(JudgeRequest),
+    /// They were made elsewhere.
+    Imported(ImportRequest),
 }
 
 async fn judge_again<R: CryptoRng>(
     layout: Layout,
-    ballots: &Ballots<'_>,
+    ballots: &Ballots,
     terms: Terms,
     context: Context<'_>,
     rng: &mut R,
 ) -> Result<Outcome> {
     let Context { services, control, observer, announce } = context;
     let mut session = Session::open(layout)?;
+    refuse_votes(session.id(), session.panel().records())?;
     let status = session.panel().status();
     let unfinished = status.models.iter().find(|(_, entry)| !entry.state.is_terminal());
     if unfinished.is_some() || status.state.is_active() || status.state == SessionState::Interrupted {
@@ -282,7 +291,7 @@ async fn judge_again<R: CryptoRng>(
     observer.enter(".");
     show_last(session.panel(), observer);
     let round = RoundContext { services, terms, control, observer, rng };
-    let (decision, verdict, problem) = match judge_session(&mut session, ballots, round, &[]).await {
+    let (decision, verdict, problem) = match judge_session(&mut session, ballots, None, round, &[]).await {
         Ok(published) => (published.decision, Some(published.text), None),
         Err(error) if error.kind() == ErrorKind::NoDecision => {
             (Decision::NoDecision { why: error.to_string() }, None, None)
@@ -320,7 +329,12 @@ async fn run_slots(
     if jobs.is_empty() {
         return Ok(());
     }
-    let shared = services.shared(session.layout(), work.terms.limits, work.checks.clone(), &manifest);
+    let workspace = match jobs.iter().any(|job| matches!(job.model.target, Target::Process { .. })) {
+        true => ready(session, &work.workspace, services, observer).await?,
+        false => None,
+    };
+    let panel = Panel { session: session.layout(), manifest: &manifest, workspace };
+    let shared = services.shared(panel, work.terms.limits, work.checks.clone());
     let folder = session.panel_mut();
     record(folder, Event::PhaseStarted { phase: Phase::Run }, observer)?;
     Ok(run_panel(folder, jobs, shared, services.at_once(), control, observer).await?)
@@ -328,15 +342,16 @@ async fn run_slots(
 
 async fn judge_session<R: CryptoRng>(
     session: &mut Session,
-    ballots: &Ballots<'_>,
+    ballots: &Ballots,
+    opened: Option<Opened>,
     context: RoundContext<'_, R>,
     notes: &[String],
 ) -> Result<Published> {
     let RoundContext { services, terms, control, observer, rng } = context;
     let round = RoundContext { services, terms, control: &mut *control, observer: &mut *observer, rng };
     let mut end = match ballots {
-        Ballots::Asked { request, opened } => run_round(session, request, *opened, round).await?,
-        Ballots::Imported(request) => import_round(session, request, round)?,
+        Ballots::Asked(request) => run_round(session, request, opened, round).await?,
+        Ballots::Imported(request) => import_round(session, request, opened.map(|opened| opened.round), round)?,
     };
     session.finish_phase(Phase::Judge);
     end.notes.extend_from_slice(notes);

@@ -9,7 +9,7 @@ use crate::config::{Environment, Provider, ResolvedModel, Target, expand, variab
 use crate::error::{Error, Result};
 use crate::isolation::{Mechanism, Probe};
 use crate::runner::process::DESCRIPTORS_PER_PROCESS;
-use crate::runner::{Checks, Descriptors, Limits, Shared, Surroundings};
+use crate::runner::{Checks, Descriptors, Limits, Shared, Surroundings, Workspace};
 use crate::secrets::{Mask, Redactor, Scrub, SlotNames, key_words, model_words};
 use crate::session::{Layout, Manifest};
 use crate::slots::local::LocalServer;
@@ -29,6 +29,8 @@ pub struct Services {
     secrets: BTreeSet<String>,
     environment: Arc<Environment>,
     supervisor: PathBuf,
+    /// Folders that hold sessions.
+    sessions: Vec<PathBuf>,
     /// Where a process is asked.
     surroundings: Option<Arc<Surroundings>>,
     /// Whether a process is held by less than the rest.
@@ -42,6 +44,15 @@ pub struct Folders<'a> {
     pub current: &'a Path,
     /// The folders that hold sessions, the one of the command and the configured one.
     pub sessions: &'a [PathBuf],
+}
+
+/// A panel whose slots share something.
+pub(super) struct Panel<'a> {
+    /// The session that it is of, or is a round of.
+    pub(super) session: &'a Layout,
+    pub(super) manifest: &'a Manifest,
+    /// The snapshot that its programs work in; judges have none.
+    pub(super) workspace: Option<Arc<Workspace>>,
 }
 
 impl Services {
@@ -76,6 +87,7 @@ impl Services {
             secrets,
             environment,
             supervisor,
+            sessions: folders.sessions.to_vec(),
             surroundings,
             exceptions,
         })
@@ -103,6 +115,12 @@ impl Services {
     #[must_use]
     pub const fn mechanism(&self) -> Mechanism {
         self.probe.mechanism
+    }
+
+    /// The folders that hold sessions.
+    #[must_use]
+    pub fn sessions(&self) -> &[PathBuf] {
+        &self.sessions
     }
 
     /// How many slots the limit of open files allows at once.
@@ -137,8 +155,8 @@ impl Services {
     }
 
     /// What the slots of a panel share.
-    #[must_use]
-    pub fn shared(&self, session: &Layout, limits: Limits, checks: Checks, manifest: &Manifest) -> Arc<Shared> {
+    pub(super) fn shared(&self, panel: Panel<'_>, limits: Limits, checks: Checks) -> Arc<Shared> {
+        let Panel { session, manifest, workspace } = panel;
         let local: Option<(Provider, String)> =
             self.local.as_ref().map(|server| (server.provider().clone(), server.key().to_owned()));
         Arc::new(Shared {
@@ -152,6 +170,7 @@ impl Services {
             environment: Arc::clone(&self.environment),
             supervisor: self.supervisor.clone(),
             surroundings: self.surroundings.clone(),
+            workspace,
             session: session.clone(),
         })
     }

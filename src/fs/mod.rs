@@ -1,12 +1,15 @@
 //! The only writers of files.
 //!
 //! Whole files are replaced atomically ([`replace`]), logs grow line by line ([`AppendLog`]), a session is owned
-//! through a kernel lock ([`OwnerLock`]). Every error names the path. Nothing here knows what a file means.
+//! through a kernel lock ([`OwnerLock`]), whole folders are
+//! copied and compared ([`Tree`]). Every error names the path. Nothing here knows what a file means.
 
 mod append;
 mod atomic;
 mod lock;
 mod shared_sync;
+mod tree;
+mod tree_copy;
 
 pub use append::AppendLog;
 use atomic::rename;
@@ -16,3 +19,5 @@ pub use atomic::{
 };
 pub use lock::{LockState, OwnerLock};
 pub use shared_sync::SharedSync;
+pub use tree::{Permissions, Tree};
+pub use tree_copy::{copy_frozen, copy_paths, sync_file_system};

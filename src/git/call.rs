@@ -80,7 +80,7 @@ impl Git {
         }
     }
 
-    async fn ask(&self, arguments: &[&OsStr]) -> Result<Output, GitError> {
+    pub(super) async fn ask(&self, arguments: &[&OsStr]) -> Result<Output, GitError> {
         let mut command = Command::new(&self.program);
         command
             // A repository can name programs of its own for these.
@@ -111,7 +111,7 @@ impl Git {
     }
 }
 
-fn failed(command: &str, output: &Output) -> GitError {
+pub(super) fn failed(command: &str, output: &Output) -> GitError {
     let text = String::from_utf8_lossy(&output.stderr);
     let line = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it said nothing");
     GitError::Failed {

@@ -4,7 +4,9 @@
 //! astray by the variables of a git command that `team` itself may run in. Nothing is written to a repository.
 
 mod call;
+mod files;
 mod ignore;
 
 pub use call::{Git, GitError};
+pub use files::Listed;
 pub use ignore::with_line;

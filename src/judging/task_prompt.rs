@@ -1,9 +1,11 @@
-//! The prompt of a vote on the task itself: one for the whole panel.
+//! The prompts of a vote on the task itself: one for the whole panel, and one for a member whose vote cannot be read.
 
 use minijinja::context;
 
-use super::copy::push_contained;
-use super::{Nonce, PromptError};
+use super::copy::{ANSWER_LIMIT, contained_reply, push_contained};
+use super::fit::available;
+use super::{BallotForm, Nonce, PromptError};
+use crate::ids::SlotId;
 use crate::prompts::{PromptName, Prompts};
 
 /// The text that every member of the panel receives: the user's `task` between fences that nobody who wrote it can
@@ -13,31 +15,77 @@ use crate::prompts::{PromptName, Prompts};
 /// # Errors
 /// The template is not usable, or does not hold the task exactly once.
 pub fn task_prompt(prompts: &Prompts, task: &str, nonce: &Nonce) -> Result<String, PromptError> {
-    let mut contained = String::new();
-    push_contained(&mut contained, task.strip_prefix('\u{feff}').unwrap_or(task));
-    fill(prompts, PromptName::Vote, nonce, &[("task", &contained)])
+    let task = contained(task);
+    let values = context! { nonce => nonce.as_str(), task => mark(nonce, "task") };
+    fill(prompts.render(PromptName::Vote, values)?, PromptName::Vote, nonce, &[("task", &task)])
 }
 
-/// The text `name` with each place filled by its fenced text. These never pass through the template engine: marks that
-/// nobody can guess hold their places.
+/// What the text of [`task_repair_prompt`] is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct TaskRepairPrompt<'a> {
+    /// The text that is voted on.
+    pub task: &'a str,
+    /// The member.
+    pub member: SlotId,
+    /// Its reply, which has no vote that can be read.
+    pub reply: &'a [u8],
+    /// Its declared context: the reply is cut to what it leaves room for.
+    pub context_tokens: Option<u64>,
+    /// How it is asked to vote.
+    pub form: BallotForm,
+    /// The code in the fences.
+    pub nonce: &'a Nonce,
+}
+
+/// The text that a member receives whose reply has no vote that can be read.
+///
+/// # Errors
+/// As [`task_prompt`]; the reply is a place as well.
+pub fn task_repair_prompt(prompts: &Prompts, parts: TaskRepairPrompt<'_>) -> Result<String, PromptError> {
+    let TaskRepairPrompt { task, member, reply, context_tokens, form, nonce } = parts;
+    let name = PromptName::VoteRepair;
+    let task = contained(task);
+    let rendered = prompts.render(
+        name,
+        context! {
+            nonce => nonce.as_str(), json => form == BallotForm::Json,
+            task => mark(nonce, "task"), reply => mark(nonce, "reply"),
+        },
+    )?;
+    let mut room = ANSWER_LIMIT;
+    if let Some(tokens) = context_tokens {
+        let without = (rendered.len() + task.len()) as u64;
+        room = room.min(usize::try_from(available(tokens).saturating_sub(without)).unwrap_or(usize::MAX));
+    }
+    let reply = contained_reply(member, reply, room);
+    fill(rendered, name, nonce, &[("task", &task), ("reply", &reply)])
+}
+
+fn contained(task: &str) -> String {
+    let mut contained = String::new();
+    push_contained(&mut contained, task.strip_prefix('\u{feff}').unwrap_or(task));
+    contained
+}
+
+/// What holds a place while the template is filled in: the texts themselves never pass through the template engine.
+fn mark(nonce: &Nonce, place: &str) -> String {
+    format!("\u{1}{nonce} {place}\u{1}")
+}
+
+/// `text` with each place filled by its fenced text.
 fn fill(
-    prompts: &Prompts,
+    mut text: String,
     name: PromptName,
     nonce: &Nonce,
     places: &[(&'static str, &str)],
 ) -> Result<String, PromptError> {
-    let mark = |place: &str| format!("\u{1}{nonce} {place}\u{1}");
-    let marks = places.iter().map(|(place, _)| ((*place).to_owned(), mark(place)));
-    let values: std::collections::BTreeMap<String, String> =
-        marks.chain([("nonce".to_owned(), nonce.to_string())]).collect();
-    let mut text = prompts.render(name, context! { ..values })?;
     // The template engine drops the last line feed.
     if !text.ends_with('\n') {
         text.push('\n');
     }
     let mut pieces: Vec<(usize, usize, &str)> = Vec::new();
     for (place, content) in places {
-        let mark = mark(place);
+        let mark = mark(nonce, place);
         let found: Vec<usize> = text.match_indices(&mark).map(|(start, _)| start).collect();
         match found[..] {
             [start] => pieces.push((start, start + mark.len(), content)),

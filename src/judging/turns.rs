@@ -174,9 +174,12 @@ fn mean(first: Option<u8>, second: Option<u8>) -> Option<u8> {
 /// The answers that a judge is asked for once more: those that its ballot says nothing readable about. Two different
 /// votes for one answer are what the judge said, and asking again would be choosing between them.
 pub(super) fn repairable(missing: &[Missing]) -> impl Iterator<Item = SlotId> {
-    let asked_for =
-        |reason| matches!(reason, MissingReason::NoBallot | MissingReason::NotVoted | MissingReason::UnclearVerdict);
-    missing.iter().filter(move |missing| asked_for(missing.reason)).map(|missing| missing.answer)
+    missing.iter().filter(|missing| is_repairable(missing.reason)).map(|missing| missing.answer)
+}
+
+/// Whether asking once more may bring a vote without choosing between two.
+pub(crate) const fn is_repairable(reason: MissingReason) -> bool {
+    matches!(reason, MissingReason::NoBallot | MissingReason::NotVoted | MissingReason::UnclearVerdict)
 }
 
 /// What a judge was shown, from what is on record; `None` when it was not asked.

@@ -20,17 +20,20 @@ pub enum PromptName {
     BallotJson,
     /// What every member of a panel receives that votes on a task; holds the task.
     Vote,
+    /// What such a member receives whose reply has no vote that can be read; holds the task and its reply.
+    VoteRepair,
 }
 
 impl PromptName {
     /// Every template.
-    pub const ALL: [Self; 5] = [Self::Judge, Self::Repair, Self::BallotFormat, Self::BallotJson, Self::Vote];
+    pub const ALL: [Self; 6] =
+        [Self::Judge, Self::Repair, Self::BallotFormat, Self::BallotJson, Self::Vote, Self::VoteRepair];
 
     /// What a round of votes on answers uses.
     pub const OF_JUDGES: [Self; 4] = [Self::Judge, Self::Repair, Self::BallotFormat, Self::BallotJson];
 
     /// What a vote on a task uses.
-    pub const OF_VOTES: [Self; 1] = [Self::Vote];
+    pub const OF_VOTES: [Self; 2] = [Self::Vote, Self::VoteRepair];
 
     /// The file that holds it, here and in a folder of the user's own.
     #[must_use]
@@ -41,6 +44,7 @@ impl PromptName {
             Self::BallotFormat => "ballot-format.md",
             Self::BallotJson => "ballot-json.md",
             Self::Vote => "vote.md",
+            Self::VoteRepair => "vote-repair.md",
         }
     }
 
@@ -51,6 +55,7 @@ impl PromptName {
             Self::BallotFormat => include_str!("../../prompts/ballot-format.md"),
             Self::BallotJson => include_str!("../../prompts/ballot-json.md"),
             Self::Vote => include_str!("../../prompts/vote.md"),
+            Self::VoteRepair => include_str!("../../prompts/vote-repair.md"),
         }
     }
 

@@ -119,7 +119,8 @@ pub(super) fn change(record: &Record, status: &Status, starts: Starts, ink: Ink)
         }
         Event::TurnOpened { turn: Turn::Repair, judges } => {
             let judges: Vec<String> = judges.iter().map(ToString::to_string).collect();
-            Some(format!("asking once more for what ballots lack: judge {}", judges.join(", ")))
+            let what = if who.is_empty() { "a vote that can be read" } else { "what ballots lack" };
+            Some(format!("asking once more for {what}: {who}{}", judges.join(", ")))
         }
         _ => None,
     }
@@ -251,7 +252,17 @@ mod tests {
         run.end(10, 2, SlotEnd::without_answer(1, SlotError::new(Reason::Auth, "no\u{1b}[2J key\nmore")));
         run.event(10, Event::Interrupted);
         let slots = vec![run.slot(2)];
-        run.event(10, Event::Reopened { why: Why::Resume, slots, failed: true, drift: Vec::new() });
+        run.event(
+            10,
+            Event::Reopened {
+                why: Why::Resume,
+                slots,
+                failed: true,
+                drift: Vec::new(),
+                accepted: Default::default(),
+                isolation: None,
+            },
+        );
         run.event(10, Event::SlotStarted { slot: run.slot(2), attempt: 2 });
         run.event(11, Event::StopRequested { cause: "deadline".to_owned(), slots: Vec::new() });
         insta::assert_snapshot!(run.text(), @r"

@@ -8,7 +8,7 @@ use super::json::StreamLine;
 use super::views::{ListEntry, SessionReport, StatusReport};
 use crate::judging::Votes;
 use crate::session::{Manifest, Meta, Record, Status};
-use crate::verdict::Verdict;
+use crate::verdict::{TaskVerdict, Verdict};
 
 /// A format of ours, or of what a command prints with `--json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub enum Format {
     Votes,
     /// `verdict.json`.
     Verdict,
+    /// `verdict.json` of a vote on a task.
+    TaskVerdict,
     /// `team status --json`.
     StatusOutput,
     /// `team list --json`.
@@ -37,7 +39,7 @@ pub enum Format {
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Events,
         Self::Stream,
         Self::Status,
@@ -45,6 +47,7 @@ impl Format {
         Self::Manifest,
         Self::Votes,
         Self::Verdict,
+        Self::TaskVerdict,
         Self::StatusOutput,
         Self::ListOutput,
         Self::ShowOutput,
@@ -61,6 +64,7 @@ impl Format {
             Self::Manifest => "manifest",
             Self::Votes => "votes",
             Self::Verdict => "verdict",
+            Self::TaskVerdict => "task-verdict",
             Self::StatusOutput => "status-output",
             Self::ListOutput => "list-output",
             Self::ShowOutput => "show-output",
@@ -72,12 +76,15 @@ impl Format {
     pub const fn describe(self) -> &'static str {
         match self {
             Self::Events => "each line of `events.jsonl`",
-            Self::Stream => "each line of `run`, `judge`, `run-and-judge`, `demo` and `status --watch` with `--json`",
+            Self::Stream => {
+                "each line of `run`, `judge`, `run-and-judge`, `vote`, `demo` and `status --watch` with `--json`"
+            }
             Self::Status => "`status.json`",
             Self::Meta => "`session-meta.json`",
             Self::Manifest => "`manifest.json`",
             Self::Votes => "`votes.json`",
             Self::Verdict => "`verdict.json`",
+            Self::TaskVerdict => "`verdict.json` of `vote`",
             Self::StatusOutput => "what `status --json` prints",
             Self::ListOutput => "what `list --json` prints",
             Self::ShowOutput => "what `show --json` prints",
@@ -95,6 +102,7 @@ impl Format {
             Self::Manifest => of::<Manifest>(),
             Self::Votes => of::<Votes>(),
             Self::Verdict => of::<Verdict>(),
+            Self::TaskVerdict => of::<TaskVerdict>(),
             Self::StatusOutput => of::<StatusReport>(),
             Self::ListOutput => of::<Vec<ListEntry>>(),
             Self::ShowOutput => of::<SessionReport>(),

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::ids::{DateTime, FormatVersion, SlotId};
 use crate::session::{Manifest, Meta, SessionKind, SessionState, Status, View};
-use crate::verdict::Verdict;
+use crate::verdict::{TaskVerdict, Verdict};
 
 /// How far a session is.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -78,6 +78,17 @@ impl ListEntry {
     }
 }
 
+/// A verdict on answers, or on the task itself.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "it is only described")]
+enum AnyVerdict {
+    /// On answers.
+    Answers(Box<Verdict>),
+    /// On the task.
+    Task(Box<TaskVerdict>),
+}
+
 /// All of a session but the answers.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -91,7 +102,7 @@ pub struct SessionReport {
     /// How it stands.
     status: Status,
     /// The newest verdict.
-    #[schemars(with = "Option<Verdict>")]
+    #[schemars(with = "Option<AnyVerdict>")]
     verdict: Option<Value>,
     /// The model behind each slot, with `--reveal`.
     models: Option<BTreeMap<SlotId, String>>,

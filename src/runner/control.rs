@@ -10,7 +10,7 @@ use super::limits::{StoppedTime, Stops};
 use super::meter::Meter;
 use super::signals::{Signals, Wish, stop_self};
 use crate::session::requests::{self, Request};
-use crate::session::{Layout, Round};
+use crate::session::{Layout, Round, Turn};
 
 /// Why everything was stopped, in rising order of weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -124,12 +124,15 @@ impl Control {
         self.requests.as_ref().map(requests::take).unwrap_or_default()
     }
 
-    /// Whether a request for a slot of `round` (the session's own panel where `None`) is about the panel in `layout`; a
-    /// judge's further turns are turns of that round.
+    /// Whether a request for a slot of `round` (the session's own panel where `None`) is about the panel in `layout`;
+    /// further turns are turns of that round, or panel.
     pub(crate) fn is_about(&self, round: Option<Round>, layout: &Layout) -> bool {
         self.requests.as_ref().is_some_and(|session| match round {
             Some(round) => layout.root().starts_with(session.round(round).root()),
-            None => session.root() == layout.root(),
+            None => {
+                session.root() == layout.root()
+                    || Turn::ALL.iter().any(|turn| session.turn(*turn).root() == layout.root())
+            }
         })
     }
 

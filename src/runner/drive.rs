@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -9,8 +10,10 @@ use tokio_util::sync::CancellationToken;
 use super::attempt::Attempt;
 use super::classify::{StopCause, Stopped};
 use super::job::Purpose;
+use super::private::PrivateFolder;
 use super::process::{self, ProcessEnd, ProcessSink, ProcessSpec};
 use super::sink::AttemptSink;
+use super::workspace::{Placed, Workspace};
 use crate::capture::Decoder;
 use crate::config::{OutputFormat, Provider, Target};
 use crate::isolation::Mechanism;
@@ -39,6 +42,8 @@ pub(crate) struct Driven {
     pub(crate) stopped: Option<Stopped>,
     /// What the stream said.
     pub(crate) end: StreamEnd,
+    /// What of the read-only workspace was changed meanwhile.
+    pub(crate) workspace_changed: Option<String>,
     /// A file of the slot refused to be written.
     pub(crate) io_error: Option<io::Error>,
 }
@@ -107,13 +112,31 @@ async fn drive_process(
         Ok(plan) => plan,
         Err(error) => return Driven { spawn_error: Some(error.to_string()), ..Driven::default() },
     };
-    let enclosed = private.fill(&plan.private).and_then(|()| {
-        surroundings.enclose(shared.mechanism, &mut private, &shared.session, &directory, &job.prompt, &mut plan)
-    });
+    if let Err(error) = private.fill(&plan.private) {
+        return no_folder(error);
+    }
+    let mut placed = None;
+    if let Some(workspace) = &shared.workspace {
+        let mechanism = surroundings.mechanism(shared.mechanism, &shared.session, &plan);
+        let ready;
+        (private, ready) = place(workspace, mechanism, private).await;
+        match ready {
+            Ok(ready) => placed = Some(ready),
+            Err(unusable) => {
+                remove(private).await;
+                return unusable;
+            }
+        }
+    }
+    let place = placed.as_ref().map(|placed| placed.directory.as_path());
+    let session = &shared.session;
+    let enclosed =
+        surroundings.enclose(shared.mechanism, &mut private, session, &directory, &job.prompt, place, &mut plan);
     let enclosed = match enclosed {
         Ok(enclosed) => enclosed,
         Err(error) => return no_folder(error),
     };
+    let directory = place.map_or(directory, Path::to_owned);
     let spec = ProcessSpec {
         environment: plan.env,
         input: match plan.stdin {
@@ -143,11 +166,49 @@ async fn drive_process(
             }
         }
     };
-    // Off the workers: there is no telling how much an agent left there.
-    tokio::task::spawn_blocking(move || private.remove()).await.ok();
-    let ProcessStream { decoder, sink } = stream;
     let halt = *halted.borrow();
-    finish_process(end, decoder, sink, halt)
+    let mut workspace_changed = None;
+    // What was stopped is not counted anyway.
+    if let (Some(workspace), Some(placed), None) = (&shared.workspace, placed, halt) {
+        let workspace = Arc::clone(workspace);
+        let looked = tokio::task::spawn_blocking(move || workspace.changed(&placed)).await;
+        workspace_changed = looked.unwrap_or_else(|error| Some(format!("it was not compared: {error}")));
+    }
+    remove(private).await;
+    let ProcessStream { decoder, sink } = stream;
+    Driven { workspace_changed, ..finish_process(end, decoder, sink, halt) }
+}
+
+/// Makes the workspace ready, and looks that it is what was recorded; else says how the slot ends.
+async fn place(
+    workspace: &Arc<Workspace>,
+    mechanism: Mechanism,
+    mut private: PrivateFolder,
+) -> (PrivateFolder, Result<Placed, Driven>) {
+    let workspace = Arc::clone(workspace);
+    // Off the workers: it is read as a whole.
+    let task = move || {
+        let placed = workspace.place(mechanism, &mut private);
+        let changed = placed.as_ref().ok().and_then(|placed| workspace.changed(placed));
+        (private, placed, changed)
+    };
+    match tokio::task::spawn_blocking(task).await {
+        Ok((private, Ok(placed), None)) => (private, Ok(placed)),
+        Ok((private, Ok(_), Some(changed))) => {
+            let detail = format!("before the program was started: {changed}");
+            (private, Err(failed(Reason::WorkspaceChanged, &detail)))
+        }
+        Ok((private, Err(error), _)) => {
+            let why = format!("the workspace could not be made ready: {error}");
+            (private, Err(Driven { spawn_error: Some(why), ..Driven::default() }))
+        }
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
+
+/// Off the workers: there is no telling how much an agent left there.
+async fn remove(private: PrivateFolder) {
+    tokio::task::spawn_blocking(move || private.remove()).await.ok();
 }
 
 fn finish_process(end: ProcessEnd, decoder: Decoder, sink: &mut AttemptSink, halt: Option<Halt>) -> Driven {
@@ -169,6 +230,7 @@ fn finish_process(end: ProcessEnd, decoder: Decoder, sink: &mut AttemptSink, hal
         signal: end.signal(),
         stopped,
         end: stream,
+        workspace_changed: None,
         io_error: end.sink_error.or(flushed),
     };
     if matches!(end.outcome, process::Outcome::Lost) {

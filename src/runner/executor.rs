@@ -285,7 +285,7 @@ fn gather(driven: &Driven, sink: &mut AttemptSink, checks: &Checks) -> AttemptFa
             (None, None) => Exit::None,
         },
         stop: driven.end.stop,
-        workspace_changed: None,
+        workspace_changed: driven.workspace_changed.clone(),
         bytes: sink.answer.bytes(),
         blank: sink.answer.is_blank(),
         pattern_matches,

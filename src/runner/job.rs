@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::limits::Limits;
 use super::surroundings::Surroundings;
+use super::workspace::Workspace;
 use crate::capture::Pattern;
 use crate::config::{Environment, Provider, ResolvedModel};
 use crate::ids::SlotId;
@@ -60,6 +61,8 @@ pub struct Shared {
     pub mechanism: Mechanism,
     /// What is kept from processes, where there are any.
     pub surroundings: Option<Arc<Surroundings>>,
+    /// The snapshot that programs work in, where there is one.
+    pub workspace: Option<Arc<Workspace>>,
     /// The session that the panel is of, or is a round of.
     pub session: Layout,
     /// Takes secrets and names out of everything that is written or shown.

@@ -20,6 +20,7 @@ pub mod process;
 mod signals;
 mod sink;
 mod surroundings;
+mod workspace;
 
 pub(crate) use control::Outside;
 pub use control::{Control, StopAll};
@@ -29,3 +30,4 @@ pub use job::{Checks, Observer, Purpose, Shared, SlotJob};
 pub use limits::Limits;
 pub use meter::{Meter, is_metered};
 pub use surroundings::Surroundings;
+pub use workspace::Workspace;

@@ -53,6 +53,11 @@ impl Surroundings {
         hidden(&self.sessions, session.root(), &[Some(self.current.as_path()), self.home.as_deref()])
     }
 
+    /// The mechanism for a slot of the session at `session`.
+    pub(crate) fn mechanism(&self, strongest: Mechanism, session: &Layout, plan: &ProcessPlan) -> Mechanism {
+        self.mechanism_for(strongest, plan, &self.hidden(session))
+    }
+
     /// The mechanism for one slot: Landlock cannot be used where a program would lose its sign-in by it.
     fn mechanism_for(&self, strongest: Mechanism, plan: &ProcessPlan, hidden: &[PathBuf]) -> Mechanism {
         let lost = plan.home == HomeUse::WritesWithStoredSignIn && self.is_on_the_way(hidden);
@@ -78,7 +83,9 @@ impl Surroundings {
         PrivateFolder::new(self.scratch.path(), &format!("slot-{number}"))
     }
 
-    /// Fills the folder of one attempt, and says what its process may see.
+    /// Fills the folder of one attempt, and says what its process may see. It runs in `workspace` where it has one, which
+    /// may lie in that folder.
+    #[expect(clippy::too_many_arguments, reason = "each is another kind of path")]
     pub(crate) fn enclose(
         &self,
         strongest: Mechanism,
@@ -86,15 +93,23 @@ impl Surroundings {
         session: &Layout,
         work: &Path,
         prompt: &Path,
+        workspace: Option<&Path>,
         plan: &mut ProcessPlan,
     ) -> io::Result<Enclosed> {
         let mut hidden = self.hidden(session);
         let mechanism = self.mechanism_for(strongest, plan, &hidden);
         if mechanism == Mechanism::TreeWalk {
+            if workspace.is_some() {
+                // The folder that it runs in is none to write into.
+                own_temporary_folder(private, plan)?;
+            }
             let enclosure = Enclosure { scratch: private.made().map(Path::to_owned), ..Enclosure::default() };
             return Ok(Enclosed { mechanism, enclosure });
         }
         private.make()?;
+        if mechanism == Mechanism::Landlock {
+            own_temporary_folder(private, plan)?;
+        }
         let own = private.path();
         let mut enclosure = Enclosure { scratch: Some(own.to_owned()), ..Enclosure::default() };
         let mut shown = vec![
@@ -102,12 +117,7 @@ impl Surroundings {
             Shown { path: prompt.canonicalize()?, access: Access::Read },
         ];
         if mechanism == Mechanism::Landlock {
-            let (temporary, home) = (own.join("tmp"), own.join("home"));
-            // Some programs have got one of their own already.
-            if !plan.env.iter().any(|(name, value)| name == "TMPDIR" && Path::new(value).starts_with(own)) {
-                make(&temporary, Mode::RWXU)?;
-                set(&mut plan.env, "TMPDIR", &temporary);
-            }
+            let home = own.join("home");
             if self.is_on_the_way(&hidden) {
                 for left in &plan.leaves {
                     // It cannot make it itself any more.
@@ -122,9 +132,17 @@ impl Surroundings {
             enclosure.places = self.places(own, plan)?;
             enclosure.kept = self.kept(&enclosure.places, plan);
         }
-        // All of it, though the program's own files would do: codex looks for every path to its temporary folder, by the
-        // table of mounts, and its sandbox fails over one that is not there.
-        shown.push(Shown { path: own.to_owned(), access: Access::Write });
+        shown.extend(workspace.map(|path| Shown { path: path.to_owned(), access: Access::Read }));
+        if workspace.is_some_and(|workspace| workspace.starts_with(own)) {
+            // What Landlock lets be written of a folder can be written of all that is in it.
+            let parts = [private.program().to_owned(), own.join("tmp"), own.join("home")];
+            let parts = parts.into_iter().filter(|path| path.is_dir());
+            shown.extend(parts.map(|path| Shown { path, access: Access::Write }));
+        } else {
+            // All of it, though the program's own files would do: codex looks for every path to its temporary folder, by
+            // the table of mounts, and its sandbox fails over one that is not there.
+            shown.push(Shown { path: own.to_owned(), access: Access::Write });
+        }
         hidden.extend(own.parent().map(Path::to_owned));
         enclosure.hidden = outermost(hidden);
         enclosure.shown = shown;
@@ -186,6 +204,17 @@ impl Surroundings {
 pub(crate) struct Enclosed {
     pub(crate) mechanism: Mechanism,
     pub(crate) enclosure: Enclosure,
+}
+
+/// Gives the program a temporary folder, unless it has got one of its own already.
+fn own_temporary_folder(private: &PrivateFolder, plan: &mut ProcessPlan) -> io::Result<()> {
+    let own = private.path();
+    if !plan.env.iter().any(|(name, value)| name == "TMPDIR" && Path::new(value).starts_with(own)) {
+        let temporary = own.join("tmp");
+        make(&temporary, Mode::RWXU)?;
+        set(&mut plan.env, "TMPDIR", &temporary);
+    }
+    Ok(())
 }
 
 fn make(path: &Path, mode: Mode) -> io::Result<()> {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 
 use super::SessionError;
+use super::child::has_record;
 use super::events::History;
 use super::layout::{Layout, Round, Turn};
 use super::meta::{Meta, SessionState};
@@ -94,6 +95,18 @@ impl Catalogue {
         Self { base: base.into() }
     }
 
+    /// The folder that they are in.
+    #[must_use]
+    pub fn base(&self) -> &Path {
+        &self.base
+    }
+
+    /// The session whose folder has this name.
+    pub fn exactly(&self, id: &str) -> Result<Layout, SessionError> {
+        let found = self.folders()?.into_iter().find(|layout| layout.name() == id);
+        found.ok_or_else(|| SessionError::NotFound { reference: id.to_owned(), base: self.base.clone() })
+    }
+
     /// Every session, oldest first; of equal times by id. Folders that are no sessions are left out.
     pub fn list(&self) -> Result<Vec<(Layout, Meta)>, SessionError> {
         let mut sessions: Vec<(Layout, Meta)> = self
@@ -104,7 +117,7 @@ impl Catalogue {
                 Some((layout, meta))
             })
             .collect();
-        sessions.sort_by(|(_, a), (_, b)| (a.started_at, &a.session_id).cmp(&(b.started_at, &b.session_id)));
+        sessions.sort_by(|(_, a), (_, b)| in_order(a, b));
         Ok(sessions)
     }
 
@@ -117,19 +130,11 @@ impl Catalogue {
         if reference == "latest" {
             return self.list()?.pop().map(|(layout, _)| layout).ok_or_else(not_found);
         }
-        let mut found: Vec<Layout> =
-            self.folders()?.into_iter().filter(|layout| layout.name().starts_with(reference)).collect();
-        if let Some(exact) = found.iter().position(|layout| layout.name() == reference) {
-            return Ok(found.swap_remove(exact));
-        }
-        match found.len() {
-            0 => is_session(Path::new(reference)).ok_or_else(not_found),
-            1 => Ok(found.remove(0)),
-            _ => {
-                let mut candidates: Vec<String> = found.iter().map(|layout| format!("`{}`", layout.name())).collect();
-                candidates.sort();
-                Err(SessionError::Ambiguous { reference: reference.to_owned(), candidates })
-            }
+        let folders = self.folders()?;
+        let names: Vec<String> = folders.iter().map(Layout::name).collect();
+        match choose(&names, reference)? {
+            Some(at) => folders.into_iter().nth(at).ok_or_else(not_found),
+            None => is_session(Path::new(reference)).ok_or_else(not_found),
         }
     }
 
@@ -139,7 +144,7 @@ impl Catalogue {
         self.find(reference).or_else(|error| {
             let damaged = [PathBuf::from(reference), self.base.join(reference)].into_iter().find_map(|path| {
                 let layout = Layout::new(fs::canonicalize(path).ok()?);
-                (layout.events().is_file() || layout.manifest().is_file()).then_some(layout)
+                was_made(&layout).then_some(layout)
             });
             match error {
                 SessionError::NotFound { .. } => damaged.ok_or(error),
@@ -156,6 +161,33 @@ impl Catalogue {
         };
         Ok(entries.filter_map(|entry| is_session(&entry.ok()?.path())).collect())
     }
+}
+
+/// Which of `names` is meant by `reference`: the one itself, else the only one that begins with it.
+pub(super) fn choose(names: &[String], reference: &str) -> Result<Option<usize>, SessionError> {
+    if let Some(exact) = names.iter().position(|name| name == reference) {
+        return Ok(Some(exact));
+    }
+    let mut found = names.iter().enumerate().filter(|(_, name)| name.starts_with(reference));
+    let Some((first, _)) = found.next() else { return Ok(None) };
+    let rest: Vec<&String> = found.map(|(_, name)| name).collect();
+    if rest.is_empty() {
+        return Ok(Some(first));
+    }
+    let mut candidates: Vec<String> = rest.into_iter().chain([&names[first]]).map(|name| format!("`{name}`")).collect();
+    candidates.sort();
+    Err(SessionError::Ambiguous { reference: reference.to_owned(), candidates })
+}
+
+/// The order of a list: by time, then by id.
+pub(super) fn in_order(a: &Meta, b: &Meta) -> std::cmp::Ordering {
+    (a.started_at, &a.session_id).cmp(&(b.started_at, &b.session_id))
+}
+
+/// Whether somebody was or could be asked in a folder that is no session: its record was begun, or its status written.
+/// Where neither is, its owner was stopped while it made the folder.
+fn was_made(layout: &Layout) -> bool {
+    has_record(layout).unwrap_or(true) || layout.status().is_file()
 }
 
 fn is_session(path: &Path) -> Option<Layout> {

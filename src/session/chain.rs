@@ -220,7 +220,14 @@ mod tests {
         assert_eq!(torn(Event::PhaseStarted { phase: Phase::Init }), (true, false));
         assert_eq!(torn(Event::Closed { state: SessionState::Failed, meta: None }), (true, true));
         assert_eq!(torn(Event::Revealed), (true, true));
-        let reopened = Event::Reopened { why: Why::Judge, slots: Vec::new(), failed: false, drift: Vec::new() };
+        let reopened = Event::Reopened {
+            why: Why::Judge,
+            slots: Vec::new(),
+            failed: false,
+            drift: Vec::new(),
+            accepted: Default::default(),
+            isolation: None,
+        };
         assert_eq!(torn(reopened), (true, false));
     }
 }

@@ -13,7 +13,7 @@ use super::events::{Event, Parent, Record};
 use super::layout::{Layout, Round, Turn};
 use super::meta::{SessionKind, SessionState};
 use super::panel::{Contents, PanelFolder};
-use super::take_up::{Ended, TakeUp};
+use super::take_up::{Drift, Ended, TakeUp};
 use crate::fault::{self, Point};
 use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
@@ -23,8 +23,8 @@ use crate::ids::{Sha256Hash, SlotId};
 pub struct NewTurn<'a> {
     /// The kind of session it belongs to.
     pub kind: SessionKind,
-    /// The round.
-    pub round: Round,
+    /// The round; `None` where it is a turn of the session's own slots.
+    pub round: Option<Round>,
     /// Which turn.
     pub turn: Turn,
     /// The judges that are asked; they keep their ids.
@@ -144,7 +144,10 @@ impl PanelFolder {
         let layout = self.layout().turn(turn);
         if has_record(&layout)? {
             let mut opened = Self::open(layout, &self.status().session)?;
-            opened.take_up(TakeUp { failed, drift: &[], ended: Ended::StaysClosed }, now)?;
+            opened.take_up(
+                TakeUp { failed, drift: &Drift::NONE, isolation: Some(&isolation), ended: Ended::StaysClosed },
+                now,
+            )?;
             return Ok(opened);
         }
         let opening = Event::TurnOpened { turn, judges: judges.to_vec() };
@@ -156,6 +159,7 @@ impl PanelFolder {
             input: None,
             task: None,
             manifest: self.manifest().clone(),
+            copied: Some(self.layout().manifest()),
             parent: Some(Parent { round, turn: Some(turn), head }),
             isolation,
             prompts,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::life::IllegalMove;
+use super::meta::SessionState;
 use super::slot::TransitionError;
 use crate::error::{Error, ErrorKind};
 use crate::ids::SlotId;
@@ -104,9 +105,42 @@ pub enum SessionError {
     /// An answer that the record knows nothing of.
     #[error("`{}` is an answer that the record knows nothing of", .0.display())]
     Unrecorded(PathBuf),
+    /// The session has ended: what belongs to it is sealed.
+    #[error("`{session}` is {}: its conversations are sealed, and nothing is added to it", state.as_str())]
+    Ended {
+        /// The session.
+        session: String,
+        /// How it ended.
+        state: SessionState,
+    },
+    /// The session waits for a decision already.
+    #[error("`{session}` waits for decision {decision} already")]
+    Waits {
+        /// The session.
+        session: String,
+        /// The decision.
+        decision: u32,
+    },
+    /// The session waits for no decision.
+    #[error("`{0}` waits for no decision")]
+    NothingToDecide(String),
+    /// What was said is none of the choices.
+    #[error("`{choice}` is no choice of the decision that `{session}` waits for; {}", offered(choices))]
+    NoChoice {
+        /// The session.
+        session: String,
+        /// What was said.
+        choice: String,
+        /// What can be said.
+        choices: Vec<String>,
+    },
     /// The session's folder went away while it was in use.
     #[error("the session's folder `{}` was removed or replaced while it was in use", .0.display())]
     Gone(PathBuf),
+}
+
+fn offered(choices: &[String]) -> String {
+    if choices.is_empty() { "say it in words".to_owned() } else { format!("choose one of {}", choices.join(", ")) }
 }
 
 impl From<SessionError> for Error {
@@ -136,6 +170,12 @@ impl From<SessionError> for Error {
             SessionError::NotFound { .. } => (ErrorKind::NotFound, Some("`team list` shows the sessions there are")),
             SessionError::Ambiguous { .. } => (ErrorKind::Usage, Some("write more of the name")),
             SessionError::NoSlot { .. } => (ErrorKind::NotFound, Some("`team status` shows the slots there are")),
+            SessionError::Ended { .. } => {
+                (ErrorKind::Usage, Some("`team resume` goes on with what can be gone on with"))
+            }
+            SessionError::Waits { .. } => (ErrorKind::Usage, Some("answer that one first")),
+            SessionError::NothingToDecide(_) => (ErrorKind::Usage, Some("`team status` shows how it stands")),
+            SessionError::NoChoice { .. } => (ErrorKind::Usage, Some("nothing was changed")),
             SessionError::Transition { .. } | SessionError::Move { .. } => (ErrorKind::Internal, None),
             SessionError::Unrecorded(_) => {
                 (ErrorKind::Integrity, Some("nobody knows who wrote it: move it away, then resume the session"))

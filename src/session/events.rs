@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SessionError;
 use super::chain::Chain;
+use super::conversation::Role;
 use super::layout::{Round, Turn};
 use super::life::Why;
 use super::meta::{Phase, SessionKind, SessionState};
@@ -78,6 +79,15 @@ pub enum Event {
     PhaseStarted {
         /// Which.
         phase: Phase,
+    },
+    /// The snapshot that programs work in was taken; the newest one counts.
+    WorkspaceTaken {
+        /// The hash of all that is in it.
+        tree: Sha256Hash,
+        /// How many files and links it has.
+        files: u64,
+        /// Their size in bytes.
+        bytes: u64,
     },
     /// An attempt of a slot began.
     SlotStarted {
@@ -196,6 +206,53 @@ pub enum Event {
         /// What is not as it was when the session began, in words, and was accepted.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         drift: Vec<String>,
+        /// The files among them, as they were accepted: path relative to the session's folder, and hash.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+        accepted: BTreeMap<String, Sha256Hash>,
+        /// What keeps slots apart from here on, where that is not what did before.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        isolation: Option<String>,
+    },
+    /// A durable conversation with one seat of a role was opened; what is said in it is in its file.
+    ConversationOpened {
+        /// The role.
+        role: Role,
+        /// The seat.
+        seat: SlotId,
+        /// The file, relative to the folder.
+        file: String,
+    },
+    /// A conversation is over: it is kept, and nobody goes on with it.
+    ConversationSealed {
+        /// Its file, relative to the folder.
+        file: String,
+        /// How many lines it has.
+        lines: u64,
+        /// The hash of the last one.
+        head: Sha256Hash,
+    },
+    /// The session waits for a person.
+    DecisionAwaited {
+        /// The number of the decision, from 1.
+        decision: u32,
+        /// What is to be decided, without names.
+        question: String,
+        /// The choices; none where any words will do.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        choices: Vec<String>,
+        /// What is needed to go on from here.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        checkpoint: Option<Box<serde_json::Value>>,
+    },
+    /// A person decided; a session that had ended for it goes on.
+    Decided {
+        /// The number of the decision.
+        decision: u32,
+        /// The choice.
+        choice: String,
+        /// What the person said of it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        note: Option<String>,
     },
     /// The session or round ended.
     Closed {
@@ -208,12 +265,20 @@ pub enum Event {
     },
 }
 
+impl Parent {
+    /// What is done first in a panel inside of another.
+    pub(super) const fn phase(&self) -> Phase {
+        if self.round.is_some() { Phase::Judge } else { Phase::Run }
+    }
+}
+
 /// What ties a round's record to its session's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Parent {
-    /// The round's number.
-    pub round: Round,
-    /// In a further turn of the round: which.
+    /// The round's number; absent in a further turn of the session's own slots.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub round: Option<Round>,
+    /// In a further turn: which.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub turn: Option<Turn>,
     /// The head of the session's record when the round was opened; of a turn, that of the folder it is in.

@@ -11,6 +11,12 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// The name of the folder that holds the snapshot that slots work in.
+    pub const WORKSPACE: &'static str = "workspace";
+
+    /// The name of the same while it is taken.
+    pub const WORKSPACE_PART: &'static str = ".workspace.part";
+
     /// The layout below `root`.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
@@ -32,6 +38,12 @@ impl Layout {
     #[must_use]
     pub fn meta(&self) -> PathBuf {
         self.root.join("session-meta.json")
+    }
+
+    /// `task.md`: the user's own text, where `input.md` has instructions added to it.
+    #[must_use]
+    pub fn task(&self) -> PathBuf {
+        self.root.join("task.md")
     }
 
     /// `input.md`: the prompt that every slot receives.
@@ -68,6 +80,18 @@ impl Layout {
     #[must_use]
     pub fn work_of(&self, slot: SlotId) -> PathBuf {
         self.work().join(slot.to_string())
+    }
+
+    /// `workspace/`: the snapshot that slots work in.
+    #[must_use]
+    pub fn workspace(&self) -> PathBuf {
+        self.root.join(Self::WORKSPACE)
+    }
+
+    /// `.workspace.part/`: the snapshot while it is taken.
+    #[must_use]
+    pub fn workspace_part(&self) -> PathBuf {
+        self.root.join(Self::WORKSPACE_PART)
     }
 
     /// `errors/`: logs of slots that failed.

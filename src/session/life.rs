@@ -13,6 +13,8 @@ pub enum Why {
     Judge,
     /// What was left of it is done.
     Resume,
+    /// The decision that it waited for was made.
+    Decision,
 }
 
 /// What happens to a session.
@@ -42,6 +44,7 @@ const fn describe(by: SessionMove) -> &'static str {
         SessionMove::Interrupt => "be interrupted",
         SessionMove::Reopen(Why::Judge) => "be judged",
         SessionMove::Reopen(Why::Resume) => "be resumed",
+        SessionMove::Reopen(Why::Decision) => "go on by a decision",
     }
 }
 
@@ -53,7 +56,8 @@ pub const fn session_transition(from: SessionState, by: SessionMove) -> Result<S
         (InProgress | Closing, SessionMove::Interrupt) => Ok(Interrupted),
         // What completed has something left where a slot failed, or where votes that were wanted were not counted.
         (Completed | Failed | Cancelled | Interrupted | AwaitingDecision, SessionMove::Reopen(Why::Resume))
-        | (Completed | Failed | Cancelled, SessionMove::Reopen(Why::Judge)) => Ok(InProgress),
+        | (Completed | Failed | Cancelled, SessionMove::Reopen(Why::Judge))
+        | (AwaitingDecision, SessionMove::Reopen(Why::Decision)) => Ok(InProgress),
         _ => Err(IllegalMove { from, by }),
     }
 }
@@ -83,5 +87,6 @@ mod tests {
         let resumed: Vec<_> = reopened(Why::Resume).collect();
         assert_eq!(resumed, [Completed, Failed, Cancelled, Interrupted, AwaitingDecision]);
         assert_eq!(reopened(Why::Judge).collect::<Vec<_>>(), [Completed, Failed, Cancelled]);
+        assert_eq!(reopened(Why::Decision).collect::<Vec<_>>(), [AwaitingDecision]);
     }
 }

@@ -7,6 +7,10 @@
 mod catalogue;
 mod chain;
 mod child;
+mod closing;
+mod conversation;
+mod decision;
+mod dialogue;
 mod error;
 mod events;
 mod follow;
@@ -17,10 +21,13 @@ mod meta;
 mod owner;
 mod panel;
 mod read;
+mod recorded;
 pub mod requests;
 mod rounds;
 pub mod slot;
+mod statistics;
 mod status;
+pub mod store;
 mod take_up;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -28,6 +35,10 @@ pub(crate) mod testing;
 pub use catalogue::{Catalogue, View};
 pub use chain::{Break, BreakKind, Chain, ChainLine};
 pub use child::NewTurn;
+pub use conversation::{
+    Conversation, Message, Participant, Role, Speaker, is_conversation, open_conversation, open_conversations,
+};
+pub use decision::{Question, Waiting, waiting};
 pub use error::SessionError;
 pub use events::{Event, EventLog, History, Parent, Record, SlotEnd, SlotError};
 pub use follow::Follower;
@@ -37,6 +48,8 @@ pub use manifest::{Manifest, Member};
 pub use meta::{Artifact, EventsSeal, Meta, Money, Phase, SeatMoney, SessionKind, SessionState};
 pub use owner::{NewRound, NewSession, Session};
 pub use panel::{NewPanel, PanelFolder};
+pub use recorded::{accepted, isolation, isolations_used};
 pub use rounds::RoundStand;
+pub use statistics::Statistics;
 pub use status::{Live, SlotStatus, Status};
-pub use take_up::{Ended, TakeUp};
+pub use take_up::{Drift, Ended, TakeUp};

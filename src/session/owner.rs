@@ -1,4 +1,4 @@
-//! A session in the hands of its owner: made, opened again, closed. Owner of `session-meta.json`, `task.md`, `.lock`.
+//! A session in the hands of its owner: made and opened again. Owner of `session-meta.json`, `task.md`, `.lock`.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,15 +10,13 @@ use rand::CryptoRng;
 
 use super::SessionError;
 use super::child::{Child, has_record};
+use super::conversation::OpenConversation;
 use super::events::{Event, Parent, Record};
 use super::layout::{Layout, Round};
-use super::life::Why;
-use super::meta::{Artifact, EventsSeal, Meta, Money, Phase, SessionKind, SessionState};
+use super::meta::{EventsSeal, Meta, Money, Phase, SessionKind, SessionState};
 use super::panel::{NewPanel, PanelFolder};
 use super::requests;
 use super::rounds::RoundStand;
-use super::slot::SlotState;
-use super::take_up::TakeUp;
 use crate::fault::{self, Point};
 use crate::fs::{self, OwnerLock};
 use crate::ids::{FormatVersion, Sha256Hash, slug};
@@ -73,9 +71,11 @@ pub struct NewRound {
 /// A session that this process owns.
 #[derive(Debug)]
 pub struct Session {
-    layout: Layout,
-    meta: Meta,
-    panel: PanelFolder,
+    pub(super) layout: Layout,
+    pub(super) meta: Meta,
+    pub(super) panel: PanelFolder,
+    /// The conversations that something was said in, by file.
+    pub(super) conversations: BTreeMap<String, OpenConversation>,
     /// Why the session is in a private temporary folder, if it is.
     temporary: Option<String>,
     _lock: OwnerLock,
@@ -121,7 +121,7 @@ impl Session {
         fault::reach(Point::SessionLocked);
         let id = layout.name();
         if let Some(task) = new.task {
-            fs::replace(&layout.root().join("task.md"), task)?;
+            fs::replace(&layout.task(), task)?;
         }
         let meta = Meta {
             version: FormatVersion::CURRENT,
@@ -154,7 +154,7 @@ impl Session {
         // The last of all: by it commands find the session, and what they find is whole.
         fs::replace_json(&layout.meta(), &meta)?;
         fault::reach(Point::SessionMade);
-        Ok(Self { layout, meta, panel, temporary: None, _lock: lock })
+        Ok(Self { layout, meta, panel, conversations: BTreeMap::new(), temporary: None, _lock: lock })
     }
 
     /// Takes a session that exists, to act on it. A living owner is named in the error.
@@ -166,7 +166,7 @@ impl Session {
         // Read again: the owner may have written until it let go of the lock.
         let meta = Meta::read(&layout.meta()).unwrap_or(meta);
         let panel = PanelFolder::open(layout.clone(), &meta.session_id)?;
-        Ok(Self { layout, meta, panel, temporary: None, _lock: lock })
+        Ok(Self { layout, meta, panel, conversations: BTreeMap::new(), temporary: None, _lock: lock })
     }
 
     /// The session's id.
@@ -215,32 +215,6 @@ impl Session {
         Ok(())
     }
 
-    /// Goes on with a session that had ended, to judge its answers.
-    pub fn reopen(&mut self, now: Timestamp) -> Result<(), SessionError> {
-        self.unseal()?;
-        let reopened = Event::Reopened { why: Why::Judge, slots: Vec::new(), failed: false, drift: Vec::new() };
-        self.panel.record(reopened, now)?;
-        self.panel.settle()?;
-        fault::reach(Point::ReopenRecorded);
-        self.panel.write_status()
-    }
-
-    /// Goes on with a session whose owner died, or that ended before everything was done.
-    pub fn take_up(&mut self, how: TakeUp<'_>, now: Timestamp) -> Result<(), SessionError> {
-        self.panel.check_answers()?;
-        self.unseal()?;
-        self.panel.take_up(how, now)
-    }
-
-    /// The seal is that of a closed record, and this one goes on. It goes first: a record that is longer than its seal
-    /// would look changed if this process ended in between.
-    fn unseal(&mut self) -> Result<(), SessionError> {
-        self.meta.status = SessionState::InProgress;
-        self.meta.completed_at = None;
-        self.meta.events = None;
-        Ok(fs::replace_json(&self.layout.meta(), &self.meta)?)
-    }
-
     /// Opens a new round of votes.
     pub fn open_round(
         &mut self,
@@ -263,7 +237,7 @@ impl Session {
             input: None,
             task: None,
             models: new.judges,
-            parent: Some(Parent { round, turn: None, head }),
+            parent: Some(Parent { round: Some(round), turn: None, head }),
             isolation: new.isolation,
             prompts: new.prompts,
             rules: new.rules,
@@ -322,64 +296,6 @@ impl Session {
         if self.meta.models_used.is_some() {
             self.meta.money = Some(money);
         }
-    }
-
-    /// Ends the session: settles the record, publishes status and meta. Every step is tried; the first error is given
-    /// back after all of them, else the record's last line.
-    pub fn close(mut self, state: SessionState, now: Timestamp) -> Result<Record, SessionError> {
-        let now = self.panel.not_before(now);
-        self.meta.status = state;
-        self.meta.completed_at = Some(now);
-        self.meta.artifacts = self.artifacts();
-        let mut errors = Vec::new();
-        let digest = self.meta.digest().map_err(|error| errors.push(SessionError::Io(error))).ok();
-        errors.extend(self.panel.close(state, digest, now));
-        self.meta.events = self.panel.head().map(|head| EventsSeal { count: self.panel.count(), head });
-        errors.extend(fs::replace_json(&self.layout.meta(), &self.meta).err().map(SessionError::Io));
-        fault::reach(Point::SessionClosed);
-        match errors.into_iter().next() {
-            Some(error) => Err(error),
-            None => self.panel.last().cloned().ok_or_else(|| SessionError::Missing(self.layout.events())),
-        }
-    }
-
-    /// Whether everything that a close writes was written.
-    #[must_use]
-    pub const fn is_sealed(&self) -> bool {
-        !self.panel.status().state.is_active() && self.meta.events.is_some()
-    }
-
-    /// Writes what the close of a session lacks whose record says that it was closed.
-    pub fn finish_close(mut self) -> Result<(), SessionError> {
-        self.panel.write_status()?;
-        self.meta.status = self.panel.status().state;
-        self.meta.completed_at = self.panel.status().completed_at;
-        self.meta.artifacts = self.artifacts();
-        self.meta.events = self.panel.head().map(|head| EventsSeal { count: self.panel.count(), head });
-        Ok(fs::replace_json(&self.layout.meta(), &self.meta)?)
-    }
-
-    fn artifacts(&self) -> BTreeMap<String, Artifact> {
-        let mut artifacts = BTreeMap::new();
-        let mut one = |name: &str, path: PathBuf| {
-            if let (true, Ok(path)) = (path.is_file(), path.strip_prefix(self.layout.root())) {
-                artifacts.insert(name.to_owned(), Artifact::One(path.display().to_string()));
-            }
-        };
-        one("input", self.layout.input());
-        one("events", self.layout.events());
-        one("manifest", self.layout.manifest());
-        one("status", self.layout.status());
-        one("verdict", self.layout.verdict_md());
-        one("verdict_json", self.layout.verdict_json());
-        let completed = self.panel.status().models.iter().filter(|(_, slot)| slot.state == SlotState::Completed);
-        let responses: Vec<String> = completed.map(|(slot, _)| Layout::response_name(*slot)).collect();
-        artifacts.insert("responses".to_owned(), Artifact::Many(responses));
-        let rounds: Vec<String> = self.layout.rounds().into_iter().map(Round::folder).collect();
-        if !rounds.is_empty() {
-            artifacts.insert("rounds".to_owned(), Artifact::Many(rounds));
-        }
-        artifacts
     }
 }
 
@@ -476,7 +392,7 @@ mod tests {
     #[test]
     fn closing_seals_the_record_and_a_second_owner_is_refused_before() {
         let dir = tempfile::tempdir().unwrap();
-        let session = Session::create(new(dir.path(), b"hi"), Timestamp::now(), &mut rand::rng()).unwrap();
+        let mut session = Session::create(new(dir.path(), b"hi"), Timestamp::now(), &mut rand::rng()).unwrap();
         let layout = session.layout().clone();
         let error = Session::open(layout.clone()).unwrap_err().to_string();
         assert!(error.contains(&format!("process {}", std::process::id())), "{error}");
@@ -486,6 +402,7 @@ mod tests {
         let history = super::super::History::read(&layout.events()).unwrap();
         let seal = view.meta.events.unwrap();
         assert_eq!((seal.count, seal.head), (history.records.len() as u64, history.head));
+        drop(session);
         Session::open(layout).unwrap();
     }
 

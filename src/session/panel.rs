@@ -4,7 +4,7 @@
 //! [`PanelFolder::record`].
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rand::CryptoRng;
@@ -55,6 +55,8 @@ pub(super) struct Contents<'a> {
     pub(super) input: Option<&'a [u8]>,
     pub(super) task: Option<&'a [u8]>,
     pub(super) manifest: Manifest,
+    /// The file that holds it already, of which this folder gets a copy.
+    pub(super) copied: Option<PathBuf>,
     pub(super) parent: Option<Parent>,
     pub(super) isolation: String,
     pub(super) prompts: BTreeMap<String, Sha256Hash>,
@@ -91,6 +93,7 @@ impl PanelFolder {
             input: new.input,
             task: new.task,
             manifest: Manifest { judges: new.judges, ..Manifest::draw(new.models, now, rng) },
+            copied: None,
             parent: new.parent,
             isolation: new.isolation,
             prompts: new.prompts,
@@ -115,10 +118,13 @@ impl PanelFolder {
             fault::reach(Point::PanelInput);
         }
         let manifest = new.manifest;
-        fs::replace_json(&layout.manifest(), &manifest)?;
+        match new.copied {
+            Some(from) => fs::replace(&layout.manifest(), &fs_err::read(from)?)?,
+            None => fs::replace_json(&layout.manifest(), &manifest)?,
+        }
         fault::reach(Point::PanelManifest);
         let manifest_hash = Sha256Hash::of(&fs_err::read(layout.manifest())?);
-        let phase = if new.parent.is_some() { Phase::Judge } else { Phase::Init };
+        let phase = new.parent.as_ref().map_or(Phase::Init, Parent::phase);
         let mut log = EventLog::create(&layout.events())?;
         fault::reach(Point::PanelRecord);
         let created = Event::Created {

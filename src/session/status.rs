@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::events::{Event, Record, SlotError};
+use super::events::{Event, Parent, Record, SlotError};
 use super::layout::Layout;
-use super::life::{SessionMove, session_transition};
+use super::life::{SessionMove, Why, session_transition};
 use super::meta::{Phase, SessionState};
 use super::slot::{Reason, SlotMove, SlotState, Usage, transition};
 use super::{SessionError, read};
@@ -145,7 +145,7 @@ impl Status {
     pub fn fold(session: String, records: &[Record]) -> Result<Self, SessionError> {
         let mut status = match records.first() {
             Some(Record { event: Event::Created { slots, parent, .. }, at, .. }) => {
-                let phase = if parent.is_some() { Phase::Judge } else { Phase::Init };
+                let phase = parent.as_ref().map_or(Phase::Init, Parent::phase);
                 Self::new(session, slots, phase, *at)
             }
             _ => Self::new(session, &[], Phase::Init, Timestamp::UNIX_EPOCH),
@@ -201,7 +201,18 @@ impl Status {
                 self.go(SessionMove::Close(*state))?;
                 self.completed_at = Some(record.at);
             }
+            Event::Decided { .. } => {
+                // A living owner is answered while it is at work.
+                if !self.state.is_active() {
+                    self.go(SessionMove::Reopen(Why::Decision))?;
+                    self.completed_at = None;
+                }
+            }
             Event::Created { .. }
+            | Event::WorkspaceTaken { .. }
+            | Event::ConversationOpened { .. }
+            | Event::ConversationSealed { .. }
+            | Event::DecisionAwaited { .. }
             | Event::SlotRetry { .. }
             | Event::StopRequested { .. }
             | Event::RoundClosed { .. }

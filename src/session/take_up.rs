@@ -1,6 +1,8 @@
 //! Going on with a panel whose owner died or ended it before everything was done: what was finished is recognised by its
 //! file and hash, what ran is lost, what is left is opened for a new attempt.
 
+use std::collections::BTreeMap;
+
 use fs_err as files;
 use jiff::Timestamp;
 
@@ -8,10 +10,25 @@ use super::SessionError;
 use super::events::{Event, SlotEnd, SlotError};
 use super::life::Why;
 use super::panel::PanelFolder;
+use super::recorded::isolation;
 use super::slot::{Reason, SlotState};
 use crate::fault::{self, Point};
 use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
+
+/// What is not as it was when a session began.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Drift {
+    /// Each difference, in words.
+    pub differences: Vec<String>,
+    /// The files that differ: path relative to the session's folder, and the hash that it has now.
+    pub files: BTreeMap<String, Sha256Hash>,
+}
+
+impl Drift {
+    /// Nothing differs.
+    pub const NONE: Self = Self { differences: Vec::new(), files: BTreeMap::new() };
+}
 
 /// How to go on.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +36,9 @@ pub struct TakeUp<'a> {
     /// Whether slots that ended with an error of their own are asked again.
     pub failed: bool,
     /// What is not as it was when the session began, and was accepted.
-    pub drift: &'a [String],
+    pub drift: &'a Drift,
+    /// What keeps slots apart now; `None` where nobody is asked.
+    pub isolation: Option<&'a str>,
     /// What happens to a panel that had ended and in which nobody is left to ask.
     pub ended: Ended,
 }
@@ -68,8 +87,10 @@ impl PanelFolder {
     /// The slots that would be asked if the panel were taken up now.
     #[must_use]
     pub fn left(&self, failed: bool) -> Vec<SlotId> {
-        // What was asked once more was complete then: nobody comes in from behind.
-        if self.records().iter().any(|record| matches!(record.event, Event::TurnOpened { .. })) {
+        // Judges of a round that were asked once more were complete then: nobody comes in from behind.
+        let of_round =
+            matches!(self.records().first().map(|first| &first.event), Some(Event::Created { parent: Some(_), .. }));
+        if of_round && self.records().iter().any(|record| matches!(record.event, Event::TurnOpened { .. })) {
             return Vec::new();
         }
         let mut left = self.status().left(failed);
@@ -94,7 +115,9 @@ impl PanelFolder {
         let unfinished = interrupted || self.status().state == super::SessionState::Interrupted;
         if unfinished || !slots.is_empty() || how.ended == Ended::GoesOn {
             let failed = how.failed && !slots.is_empty();
-            self.record(Event::Reopened { why: Why::Resume, slots, failed, drift: how.drift.to_vec() }, now)?;
+            let Drift { differences: drift, files: accepted } = how.drift.clone();
+            let isolation = how.isolation.filter(|now| isolation(self.records()) != Some(now)).map(str::to_owned);
+            self.record(Event::Reopened { why: Why::Resume, slots, failed, drift, accepted, isolation }, now)?;
             self.settle()?;
             fault::reach(Point::ReopenRecorded);
         }
@@ -158,8 +181,6 @@ impl PanelFolder {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::super::testing::model;
     use super::super::{NewSession, Session, SessionKind};
     use super::*;
@@ -196,7 +217,9 @@ mod tests {
     }
 
     fn take_up(session: &mut Session, failed: bool) {
-        session.take_up(TakeUp { failed, drift: &[], ended: Ended::GoesOn }, Timestamp::now()).unwrap();
+        session
+            .take_up(TakeUp { failed, drift: &Drift::NONE, isolation: None, ended: Ended::GoesOn }, Timestamp::now())
+            .unwrap();
     }
 
     #[test]

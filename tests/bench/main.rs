@@ -4,6 +4,12 @@
 //!
 //! Prints one row per bar. `TEAM_BENCH_SCALE=0.02` makes the large inputs smaller: the rows then show that they run, and
 //! being over a bar is no error. At full size it is: the exit code is 1.
+//!
+//! A figure is worth something only from a machine that does nothing else: build first (`cargo bench --no-run`), end
+//! builds, tests and browsers, keep a laptop on its charger, and wait until the load in `/proc/loadavg` is well below
+//! one. The sides of a row take turns, so that a passing disturbance meets all of them; one that lasts does not. A row
+//! that is over is measured again by itself, with a part of its group's name, before it is believed. The temporary
+//! folder should be on a disk or in memory that others do not fill: removing many files elsewhere slows new ones.
 
 #![allow(
     clippy::unwrap_used,

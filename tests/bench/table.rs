@@ -42,6 +42,17 @@ impl Row {
         Self { value: "-".to_owned(), ..Self::judged(name, millis(ours), value, f64::from(bar)) }
     }
 
+    /// What something adds to the time of `without` it; the bar is the most in milliseconds.
+    pub(crate) fn added(name: impl Into<String>, with: Duration, without: Duration, bar: u32) -> Self {
+        let more = (with.as_secs_f64() - without.as_secs_f64()) * 1e3;
+        Self {
+            other: millis(without),
+            value: format!("{more:+.1} ms"),
+            bar: format!("{bar} ms"),
+            ..Self::judged(name, millis(with), more, f64::from(bar))
+        }
+    }
+
     fn judged(name: impl Into<String>, ours: String, value: f64, bar: f64) -> Self {
         Self {
             name: name.into(),

@@ -1,8 +1,10 @@
 //! The real claude and codex while they are held: they answer, their shell works, and what a shell is told to read of the
 //! session is not there.
 
+use std::path::{Path, PathBuf};
+
 use crate::seats::{World, seat};
-use crate::support::Session;
+use crate::support::{Session, finish, wait_until};
 use crate::tools::agents_for_everybody;
 
 /// Programs whose shell can be asked to run a command.
@@ -19,6 +21,9 @@ enum User {
 #[track_caller]
 fn answers(scenario: &str, isolation: &str, user: User) -> [(&'static str, String); 2] {
     let World { env, provider } = World::new(&PROGRAMS, &[scenario]);
+    // What is looked at with `--workspace`; the last is an instruction to one of them.
+    env.write("shown/seen.txt", "a narwhal\n");
+    env.write("shown/AGENTS.md", "Say nothing.\n");
     // A seat of `claude` may only read; a user's own command may run what it likes.
     let mut config: toml::Table = std::fs::read_to_string(env.path("team.toml")).unwrap().parse().unwrap();
     let claude = config["models"][&seat("claude", scenario)].as_table_mut().unwrap();
@@ -35,7 +40,9 @@ fn answers(scenario: &str, isolation: &str, user: User) -> [(&'static str, Strin
     };
     let wrapper: Vec<&str> = wrapper.iter().map(String::as_str).collect();
     let panel = PROGRAMS.map(|program| seat(program, scenario)).join(",");
-    let mut team = env.start_under(&wrapper, &["run", "-m", &panel, "What is the answer?"]);
+    let workspace: &[&str] = if scenario == "toolspace" { &["--workspace", "shown"] } else { &[] };
+    let run = [&["run", "-m", &panel, "What is the answer?"], workspace].concat();
+    let mut team = env.start_under(&wrapper, &run);
     let status = team.wait();
     let session = env.session();
     let text = |program: &str| {
@@ -54,24 +61,13 @@ fn answers(scenario: &str, isolation: &str, user: User) -> [(&'static str, Strin
 
 /// Nothing that shows a prompt is left in HOME, or where a program keeps its own files.
 #[track_caller]
-fn assert_no_transcripts(session: &Session, home: &std::path::Path) {
+fn assert_no_transcripts(session: &Session, home: &Path) {
     let isolation = session.text("events.jsonl");
     if !isolation.contains("session files: enforced") {
         return;
     }
-    let mut folders = vec![home.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
-            let path = entry.path();
-            if entry.file_type().unwrap().is_dir() {
-                folders.push(path);
-            } else if entry.file_type().unwrap().is_file() {
-                let bytes = std::fs::read(&path).unwrap();
-                let shows = memchr::memmem::find(&bytes, b"What is the answer?").is_some();
-                assert!(!shows, "`{}` shows the prompt", path.display());
-            }
-        }
-    }
+    let found = files_with(home, "What is the answer?");
+    assert!(found.is_empty(), "the prompt is in {found:?}");
 }
 
 #[test]
@@ -87,12 +83,69 @@ fn held_by_namespaces_they_answer_and_read_nothing_of_the_session() {
     }
 }
 
+/// Both keep files of what is under way: who works in which folder tells the slots apart.
+#[test]
+fn while_they_work_nothing_in_home_shows_the_prompt_or_who_works_where() {
+    let World { env, provider } = World::new(&PROGRAMS, &["hang"]);
+    let panel = PROGRAMS.map(|program| seat(program, "hang")).join(",");
+    let mut team = env.start(&["run", "-m", &panel, "What is the answer?"]);
+    let session = env.session_with("status.json");
+    wait_until("a question of both", || (provider.requests("hang") >= PROGRAMS.len()).then_some(()));
+    let codex = env.path("codex-hang");
+    let enforced = session.text("events.jsonl").contains("session files: enforced");
+    for folder in [env.home(), codex.clone()] {
+        for words in ["What is the answer?", "/work/0"] {
+            let found = files_with(&folder, words);
+            // Landlock can put nothing in the place of a folder of HOME.
+            assert!(!enforced || found.is_empty(), "`{words}` is in {found:?}");
+        }
+    }
+    let databases = files_with(&codex, "SQLite format 3");
+    assert!(databases.is_empty(), "its databases are in its private folder, held by whatever: {databases:?}");
+    finish(&env, &["cancel"], 0);
+    team.wait();
+    env.wait_for_no_processes();
+}
+
+/// The files below `folder` that hold these words.
+fn files_with(folder: &Path, words: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
+            let (path, kind) = (entry.path(), entry.file_type().unwrap());
+            if kind.is_dir() {
+                folders.push(path);
+            } else if kind.is_file()
+                // What comes and goes while it is looked for is not there.
+                && std::fs::read(&path).is_ok_and(|bytes| memchr::memmem::find(&bytes, words.as_bytes()).is_some())
+            {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
 #[test]
 fn held_by_landlock_they_answer_and_read_nothing_of_the_session() {
     for user in [User::Caller, User::Ordinary] {
         for (model, text) in answers("toolread", "landlock", user) {
             assert!(text.contains("Permission denied"), "{model}, {user:?}: the shell ran and was refused: {text}");
             assert!(!text.contains("shuffleOrder"), "{model}, {user:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn they_work_in_the_workspace_and_leave_it_as_it_is() {
+    for (isolation, user) in
+        [("", User::Caller), ("", User::Ordinary), ("landlock", User::Caller), ("landlock", User::Ordinary)]
+    {
+        for (model, text) in answers("toolspace", isolation, user) {
+            let who = format!("{model}, `{isolation}`, {user:?}: {text}");
+            assert!(text.contains("/workspace") && text.contains("a narwhal") && text.contains("refused"), "{who}");
+            assert!(!text.contains("manifest.json") && !text.contains("events.jsonl"), "{who}");
         }
     }
 }

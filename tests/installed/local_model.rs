@@ -113,31 +113,51 @@ async fn the_local_model_installs_once_answers_in_a_stream_and_keeps_to_a_schema
     assert_eq!(end.error.map(|error| error.reason), Some(Reason::Network), "a stopped server is gone");
 }
 
+/// What the seats of a panel read and write.
+#[derive(Debug, Clone, Copy)]
+enum Words {
+    /// The built-in prompts, and room to answer.
+    Usual,
+    /// Short prompts and answers: reading and writing is all that a seat costs, and many seats do it one after the other.
+    Few,
+}
+
+const SHORT_JUDGE: &str =
+    "Judge {{ count }} answers to a task.\n\n{{ task }}\n\n{{ answers }}\n\n{{ ballot_format }}\n";
+
+const SHORT_REPAIR: &str =
+    "Judge {{ count }} answers to a task.\n\n{{ task }}\n\n{{ answers }}\n\n{{ ballot_format }}\n";
+
+/// Without an example so small a model never ends a list of faults.
+const SHORT_BALLOT: &str = "Reply like this, with one vote for each of {{ aliases | join(\", \") }}:\n\
+     {\"votes\": {\"EXAMP1\": {\"verdict\": \"APPROVE\", \"confidence\": 8, \"summary\": \"Good.\", \"key_issues\": []}}}\n";
+
 /// A panel of seats that judge each other, whatever so small a model makes of it.
 #[track_caller]
-fn every_slot_is_accounted_for(seats: usize) {
+fn every_slot_is_accounted_for(seats: usize, words: Words) {
     let env = env_with_local_model();
+    // Less context than it has: so many answers do not fit, and each judge gets some of them.
+    let (max_tokens, context, options): (i64, i64, &[&str]) = match words {
+        Words::Usual => (120, 1280, &[]),
+        Words::Few => (72, 360, &["--prompts", "short"]),
+    };
+    if !options.is_empty() {
+        env.write("short/judge.md", SHORT_JUDGE);
+        env.write("short/repair.md", SHORT_REPAIR);
+        env.write("short/ballot-json.md", SHORT_BALLOT);
+    }
     let settings = [
         ("use", "local@smollm2".into()),
-        ("max_tokens", 120.into()),
+        ("max_tokens", max_tokens.into()),
         ("temperature", 0.2.into()),
         ("accept_truncated", true.into()),
-        // Less than it has: so many answers do not fit, and each judge gets some of them.
-        ("context", 1280.into()),
+        ("context", context.into()),
     ];
     env.write("team.toml", TeamToml::new().model("small", &settings).text());
-    let output = env
-        .team(&[
-            "run-and-judge",
-            "-m",
-            &vec!["small"; seats].join(","),
-            "--self-vote",
-            "slot",
-            "Name one colour. One word.",
-        ])
-        .timeout(std::time::Duration::from_secs(1800))
-        .output()
-        .unwrap();
+    let panel = vec!["small"; seats].join(",");
+    let arguments = ["run-and-judge", "-m", &panel, "--self-vote", "slot", "Name one colour. One word."];
+    let output =
+        env.team(&[&arguments[..], options].concat()).timeout(std::time::Duration::from_secs(1800)).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     env.wait_for_no_processes();
     let session = env.session();
@@ -187,15 +207,15 @@ fn every_slot_is_accounted_for(seats: usize) {
 
 #[test]
 fn two_seats_are_accounted_for() {
-    every_slot_is_accounted_for(2);
+    every_slot_is_accounted_for(2, Words::Usual);
 }
 
 #[test]
 fn eight_seats_are_accounted_for() {
-    every_slot_is_accounted_for(8);
+    every_slot_is_accounted_for(8, Words::Usual);
 }
 
 #[test]
 fn thirty_two_seats_are_accounted_for() {
-    every_slot_is_accounted_for(32);
+    every_slot_is_accounted_for(32, Words::Few);
 }

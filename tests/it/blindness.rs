@@ -1,7 +1,9 @@
 //! Until the verdict nothing but a manifest says which model a slot is: no file, nothing printed, no prompt, and nothing
 //! that another slot can see.
 
+mod everything;
 mod leaks;
+mod panel;
 
 use serde_json::{Value, json};
 
@@ -79,7 +81,6 @@ fn zoo() -> TestEnv {
         .model("dugong", &[("use", "narwhal@dugong-7b".into())])
         .model("galago", &[("use", "replay:potoroo.jsonl#claude-stream-json".into())])
         .model("spy", &[("command", shell(spy))])
-        .model("watcher", &[("command", shell(&format!("until [ -e go ]; do sleep 0.01; done; {spy}")))])
         .model("bandicoot", &[("command", agent("bandicoot", &["wait-for seen", "vote approve"]))])
         .provider(
             "narwhal",
@@ -93,8 +94,6 @@ fn zoo() -> TestEnv {
     env.write("team.toml", config.text());
     env
 }
-
-const PANEL: &str = "quokka-large,numbat,wombat,dugong,galago,watcher";
 
 #[track_caller]
 fn assert_blind(what: &str, text: &str) {
@@ -112,95 +111,6 @@ fn assert_files_blind(session: &Session) {
             assert_blind(&file, &String::from_utf8_lossy(&std::fs::read(session.path(&file)).unwrap()));
         }
     }
-}
-
-/// Waits until `slot` of `folder` runs, and has made its folder.
-fn wait_for_running(folder: &Session, slot: &str) {
-    wait_until("a running slot", || (folder.slot(slot)["state"] == "RUNNING").then_some(()));
-}
-
-#[test]
-fn before_the_verdict_no_file_no_output_no_prompt_and_no_process_in_sight_names_a_model() {
-    let env = zoo();
-    let mut run = env.start(&["run", "-v", "-m", PANEL, "--retries", "0", "Which one is it?"]);
-    let session = env.session_with("status.json");
-    let first = session.id_of("quokka-large");
-    wait_for_running(&session, &first);
-    // What is there to be seen is there by now: the watcher looks at a machine on which another slot is at work.
-    let bilby = |(_, line): &(u32, String)| line.contains("bin/bilby");
-    wait_until("the agent", || env.processes().iter().any(bilby).then_some(()));
-    let watcher = session.id_of("watcher");
-    wait_for_running(&session, &watcher);
-    std::fs::write(session.path(&format!("work/{watcher}/go")), "").unwrap();
-    // While a slot runs and the others have ended.
-    let others: Vec<String> = session.slots().into_iter().filter(|id| *id != first).collect();
-    wait_until("the other slots", || {
-        others
-            .iter()
-            .all(|id| !["PENDING", "RUNNING"].contains(&session.slot(id)["state"].as_str().unwrap()))
-            .then_some(())
-    });
-    assert_files_blind(&session);
-    for command in
-        [&["status"][..], &["status", "--json"], &["list"], &["list", "--json"], &["show"], &["show", "--json"]]
-    {
-        let (out, err) = finish(&env, command, 0);
-        assert_blind(&format!("{command:?} while it runs"), &(out + &err));
-    }
-    std::fs::write(session.path(&format!("work/{first}/seen")), "").unwrap();
-    assert_eq!(run.wait().code(), Some(0), "{}", run.stderr());
-    assert_blind("the run's output", &(run.stdout() + &after_lacks(&run.stderr())));
-    assert_files_blind(&session);
-
-    let states: Vec<(&str, Value, Value)> = ["quokka-large", "numbat", "wombat", "dugong", "galago", "watcher"]
-        .into_iter()
-        .map(|model| (model, session.slot(&session.id_of(model))))
-        .map(|(model, slot)| (model, slot["state"].clone(), slot["error"]["reason"].clone()))
-        .collect();
-    let expect = [
-        ("quokka-large", "COMPLETED", Value::Null),
-        ("numbat", "FAILED", "nonzero_exit".into()),
-        ("wombat", "FAILED", "spawn_failed".into()),
-        ("dugong", "FAILED", "network".into()),
-    ];
-    for ((model, state, reason), expected) in states.iter().zip(&expect) {
-        assert_eq!((*model, state.as_str().unwrap(), reason), (expected.0, expected.1, &expected.2), "{states:?}");
-    }
-    assert_ne!(states[4].1, "COMPLETED", "{states:?}");
-    // What the watcher saw of its machine is its answer. It sees itself, so the test is not blind.
-    let seen = session.text(&format!("response-{watcher}.md"));
-    assert!(seen.contains("cat /proc/"), "{seen}");
-    assert_blind("what a slot sees of others", &seen);
-
-    let ids = session.slots();
-    for slot in ids.iter().map(String::as_str) {
-        let (out, err) = finish(&env, &["show", "latest", slot], 0);
-        assert_blind(&format!("show {slot}"), &(out + &err));
-    }
-
-    // The same while a judge is at work; the prompts of judges are among the files.
-    let mut judge = env.start(&["judge", "-v", "--json", "--judges", "bandicoot,numbat,dugong", "--retries", "0"]);
-    let round = session.round("judging");
-    wait_until("the round", || round.has("status.json").then_some(()));
-    let bandicoot = round.id_of("bandicoot");
-    wait_for_running(&round, &bandicoot);
-    let others: Vec<String> = round.slots().into_iter().filter(|id| *id != bandicoot).collect();
-    wait_until("the other judges", || others.iter().all(|id| round.slot(id)["state"] == "FAILED").then_some(()));
-    assert_files_blind(&session);
-    for command in [&["status"][..], &["status", "--json"], &["list", "--json"], &["show", "--json"]] {
-        let (out, err) = finish(&env, command, 0);
-        assert_blind(&format!("{command:?} while it is judged"), &(out + &err));
-    }
-    assert_blind("the judging's output", &(judge.stdout() + &judge.stderr()));
-    std::fs::write(round.path(&format!("work/{bandicoot}/seen")), "").unwrap();
-    judge.wait();
-    assert_blind("the events of the judging", &judge.stdout());
-    // After it, the verdict names everybody.
-    let verdict = session.text("verdict.md");
-    for name in ["quokka-large", "numbat", "wombat", "dugong", "galago", "bandicoot"] {
-        assert!(verdict.contains(name), "{name}: {verdict}");
-    }
-    assert_consistent(&session);
 }
 
 #[test]

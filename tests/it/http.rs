@@ -5,4 +5,5 @@ mod faults;
 mod judges;
 mod limits;
 mod table;
+mod votes;
 mod wires;

@@ -191,6 +191,41 @@ fn what_is_no_answer_here_is_refused_with_its_place_and_nothing_is_made() {
 }
 
 #[test]
+fn votes_on_answers_of_the_same_text_are_each_counted_for_their_own() {
+    let env = TestEnv::with(&voters(&[
+        ("kiwi", "the same text", "approve-word same"),
+        ("plum", "the same text", "approve-word same"),
+        ("pear", "another one", "approve-word same"),
+    ]));
+    finish(&env, &["run-and-judge", "Which one is it?"], 0);
+    let session = env.session();
+    let mut theirs = session.json("judging/votes.json");
+    let there = session.json("judging/verdict.json");
+    env.write("theirs.json", theirs.to_string());
+    finish(&env, &["judge", "--import", "theirs.json"], 0);
+    let ranks = |verdict: &Value| -> Vec<Value> {
+        let answers = verdict["answers"].as_array().unwrap().iter();
+        answers.map(|answer| json!([answer["id"], answer["approvals"], answer["rejections"]])).collect()
+    };
+    assert_eq!(ranks(&there), ranks(&session.json("judging-2/verdict.json")));
+
+    // Under other ids they are still two answers.
+    let (kiwi, plum) = (session.id_of("kiwi"), session.id_of("plum"));
+    let renamed =
+        theirs.to_string().replace(&format!("\"{kiwi}\""), "\"71\"").replace(&format!("\"{plum}\""), "\"72\"");
+    theirs = serde_json::from_str(&renamed).unwrap();
+    env.write("renamed.json", theirs.to_string());
+    finish(&env, &["judge", "--import", "renamed.json"], 0);
+    let sum = |verdict: &Value| {
+        let rows = ranks(verdict);
+        let of = |id: &String| rows.iter().find(|row| row[0] == **id).unwrap()[1].as_u64().unwrap();
+        of(&kiwi) + of(&plum)
+    };
+    assert_eq!(sum(&there), sum(&session.json("judging-3/verdict.json")));
+    finish(&env, &["verify"], 0);
+}
+
+#[test]
 fn hostile_words_in_an_imported_file_reach_no_terminal() {
     let (env, session) = answered();
     let text = "\u{1b}[2J\u{202e}";

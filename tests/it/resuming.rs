@@ -1,6 +1,8 @@
 //! A session that was cut off, at whatever point, is finished by `team resume` as if nothing had happened.
 
 mod drift;
+mod imports;
+mod mechanisms;
 mod owners;
 mod panels;
 mod places;

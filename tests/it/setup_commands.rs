@@ -179,6 +179,14 @@ fn the_help_of_run_names_every_option() {
           --session-path <DIR>  Put the session inside of this folder
       -h, --help                Print help
 
+    Workspace:
+          --workspace <DIR>   Let the programs of the panel work in a read-only snapshot of this folder
+                              [default: `workspace` of the configuration, else an empty folder]
+          --untracked <RULE>  What of the folder's files that git does not track is in the snapshot;
+                              ignored ones never are [default: exclude] [possible values: exclude,
+                              include]
+          --no-workspace      Take no snapshot, whatever the configuration says
+
     Limits:
           --timeout <TIME>           The longest a slot may take, such as 10m; `none` for no limit
           --idle-timeout <TIME>      The longest a slot may print nothing, such as 90s; `none` for no
@@ -209,6 +217,7 @@ fn the_help_of_run_names_every_option() {
       team run -m openai@gpt-4o -m ollama@qwen3 "Why is the sky blue?"
       git diff | team run -m claude,codex -i - --timeout 10m
       team run -m claude,codex --remember question.md
+      team run -m claude,codex --workspace . "Where does this leak?"
 
     Without `-m`, the panel is that of `[contexts.x]` where the task's words are of that kind (debug,
     research, coding, review, architecture, testing, or one of your own), else `panel`, else what is

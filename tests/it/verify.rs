@@ -7,6 +7,7 @@ mod forged;
 mod places;
 mod states;
 mod turns;
+mod votes;
 
 use std::path::Path;
 

@@ -10,7 +10,7 @@ It speaks Anthropic Messages (`/v1/messages`, `count_tokens`), OpenAI Responses 
 (`/v1/chat/completions`), `/v1/models`, and Gemini (`generateContent`, `streamGenerateContent`). What it does is chosen by
 a prefix of the path, `/s/SCENARIO/...` or `/s/SCENARIO,delay=SECONDS/...`:
 
-    plain tool toolonly toolsleep toolread vote empty long slow hang reset truncated truncall
+    plain tool toolonly toolsleep toolread toolspace vote empty long slow hang reset truncated truncall
     401 403 429 429long 500 529
 
 `truncated` cuts a stream after two pieces and answers a request without streaming; `truncall` cuts both. `vote` approves
@@ -31,6 +31,7 @@ TEXT = ["Hello", " from the", " fake provider:", " the answer is 42."]
 CMD = "echo tool-ran-ok"
 SLEEPCMD = "perl -e 'sleep 299'"
 READCMD = "cat ../../manifest.json"
+SPACECMD = "pwd; cat seen.txt; touch made || echo refused; ls -A .."
 lock = threading.Lock(); seq = [0]; active = [0]; peak = [0]
 
 class H(BaseHTTPRequestHandler):
@@ -158,14 +159,14 @@ class H(BaseHTTPRequestHandler):
         if sc == "empty": text = []
         if sc == "long": text = ["word "] * 2000
         tool = (None, None)
-        if sc in ("tool", "toolonly", "toolsleep", "toolread"):
-            tool = self.pick_tool(b, {"toolsleep": SLEEPCMD, "toolread": READCMD}.get(sc, CMD))
+        if sc in ("tool", "toolonly", "toolsleep", "toolread", "toolspace"):
+            tool = self.pick_tool(b, {"toolsleep": SLEEPCMD, "toolread": READCMD, "toolspace": SPACECMD}.get(sc, CMD))
             s = json.dumps(b)
             done = '"tool_result"' in s or '"function_call_output"' in s or '"role": "tool"' in s or '"functionResponse"' in s
             if done:
                 tool = (None, None); text = [] if sc == "toolonly" else ["After the tool: done."]
                 # What the tool printed, so that a test can see what an agent could read.
-                if sc == "toolread": text = ["The tool printed: ", "; ".join(self.results(b))[:4000]]
+                if sc in ("toolread", "toolspace"): text = ["The tool printed: ", "; ".join(self.results(b))[:4000]]
             elif tool[0]: text = ["I will run a command."]
         getattr(self, "api_" + api)(sc, full, b, text, tool)
     # ---- Anthropic Messages

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{AskArgs, LimitArgs};
-use crate::config::{FileSettings, Threshold};
+use crate::config::{FileSettings, Repair, Threshold};
 
 /// `team vote`.
 #[derive(Debug, Clone, Args)]
@@ -50,6 +50,9 @@ pub struct VotingArgs {
     /// The valid votes that it takes [default: two, and more than half of the panel]
     #[arg(long, value_name = "N")]
     pub quorum: Option<NonZeroU32>,
+    /// Do not ask a member once more whose reply has no vote that can be read
+    #[arg(long)]
+    pub no_repair: bool,
     /// Take the prompts from this folder instead of the built-in ones
     #[arg(long, value_name = "DIR")]
     pub prompts: Option<PathBuf>,
@@ -59,5 +62,8 @@ impl VotingArgs {
     /// Adds what these set.
     pub fn apply(&self, settings: &mut FileSettings) {
         settings.threshold = self.threshold.or(settings.threshold);
+        if self.no_repair {
+            settings.repair = Some(Repair::Never);
+        }
     }
 }

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::report::{Checked, Mismatch};
 use crate::ids::Sha256Hash;
-use crate::session::Turn;
+use crate::session::{Layout, Turn};
 
 /// Bytes per read: large enough that hashing is all that takes time.
 const BUFFER: usize = 256 * 1024;
@@ -57,9 +57,10 @@ impl Audit {
         };
         audit.list("");
         for folder in audit.names("").to_vec() {
-            // A scratch folder's contents are nobody's business, and a round has the same folders as a session.
+            // A scratch folder's contents are nobody's business, the workspace is checked as a whole, and a round has the
+            // same folders as a session.
             audit.list(&folder);
-            if folder != "work" && audit.listing.contains_key(&folder) {
+            if !matches!(folder.as_str(), "work" | Layout::WORKSPACE) && audit.listing.contains_key(&folder) {
                 audit.list_panel(&folder, DEEPEST);
             }
         }

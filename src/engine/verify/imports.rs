@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::audit::Audit;
-use super::panel::{End, Panel};
+use super::panel::Panel;
 use super::report::Mismatch;
 use crate::engine::import::{ImportRequest, Kept, from_elsewhere, votes_of};
+use crate::engine::plan::ImportPlan;
 use crate::engine::rules::{Bench, RoundRules};
 use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::{ImportPattern, ImportedFile, Imports, JudgeVotes, Votes};
@@ -38,7 +39,7 @@ pub(super) fn check(audit: &mut Audit, panel: &Panel) -> Vec<Imported> {
     }
     let imported = matches!(panel.record.created(), Some(Event::Created { rules, .. })
         if RoundRules::of_map(rules).is_some_and(|rules| rules.bench == Bench::Imported));
-    if imported && panel.end == End::Open {
+    if imported {
         panel.unrecorded(audit, &ImportedFile::kept_name(found.len() + 1));
     }
     found
@@ -66,12 +67,16 @@ impl Rereading<'_> {
             audit.mismatch(Mismatch::new(file, "does not say that its ballots were imported, as the record does"));
             return None;
         };
+        let plan = ImportPlan::read(&panel.record.records).ok().flatten();
         let pattern = imported.first()?.pattern.clone();
         let mut files = Vec::new();
         let mut read = Vec::new();
         for (index, import) in imported.iter().enumerate() {
-            // What the user called the files is written nowhere else.
-            let name = told.files.get(index).map_or_else(String::new, |file| file.name.clone());
+            // Of an earlier program, what the user called the files is written nowhere else.
+            let name = match &plan {
+                Some(plan) => plan.name(index).unwrap_or_default().to_owned(),
+                None => told.files.get(index).map_or_else(String::new, |file| file.name.clone()),
+            };
             read.push((name.clone(), import.bytes.clone()?));
             files.push(ImportedFile { name, kept: import.file.clone(), sha256: import.sha256 });
         }

@@ -3,8 +3,8 @@
 //! [`verify()`] reads and writes nothing. It goes through the folder in a fixed order: what the session says of itself
 //! ([`session`]), the chain of each record ([`record`]), the files of each panel ([`panel`]), each round of votes from the
 //! judges' replies, those of further turns ([`turns`]) or the imported files ([`imports`]) to the text of the verdict
-//! ([`round`], [`ballots`], [`document`]), and last whatever no event knows
-//! ([`strangers`]). Every file is opened as a plain file, never through a link, and long ones are streamed ([`audit`]).
+//! ([`round`], [`ballots`], [`document`]), a vote on the task itself from the members' replies ([`vote`]), and last whatever
+//! no event knows ([`strangers`]). Every file is opened as a plain file, never through a link, and long ones are streamed ([`audit`]).
 //! What was found is a [`Verification`].
 
 mod audit;
@@ -21,6 +21,8 @@ mod round;
 mod session;
 mod strangers;
 mod turns;
+mod vote;
+mod workspace;
 
 pub use report::{Checked, Mismatch, RecordEnd, Verification};
 pub use session::verify;

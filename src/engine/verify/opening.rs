@@ -17,7 +17,8 @@ pub(super) struct Opening<'a> {
     pub(super) index: usize,
     /// The folder, from the session's.
     pub(super) folder: String,
-    pub(super) round: Round,
+    /// The round; `None` of a turn of the session's own slots.
+    pub(super) round: Option<Round>,
     /// Which turn; `None` for the round itself.
     pub(super) turn: Option<Turn>,
 }
@@ -36,14 +37,14 @@ impl Opening<'_> {
             }
             return Ok(None);
         }
-        let events = format!("{prefix}events.jsonl");
-        if closed.is_none() && audit.entry(&events).is_ok_and(|entry| entry == Entry::Missing) {
-            // Made right before the record is: its owner was stopped in between, or is there now.
+        if closed.is_none() && !has_record(audit, &format!("{prefix}events.jsonl")) {
+            // Made right before the first line of the record is: its owner was stopped in between, or is there now.
             for name in audit.names(folder).to_vec() {
-                if !matches!(name.as_str(), "manifest.json" | "work" | "errors") && !name.starts_with(".tmp-") {
-                    strangers::stranger(audit, &format!("{prefix}{name}"));
-                } else {
+                let made = ["manifest.json", "work", "errors", "events.jsonl"].contains(&name.as_str());
+                if made || name.starts_with(".tmp-") {
                     audit.know(&format!("{prefix}{name}"));
+                } else {
+                    strangers::stranger(audit, &format!("{prefix}{name}"));
                 }
             }
             audit.note(format!("the {what} in `{folder}` was opened and has no record: nothing was asked in it"));
@@ -66,7 +67,7 @@ impl Opening<'_> {
     /// is closed more than once.
     fn closed(&self) -> Option<(u64, Sha256Hash)> {
         self.parent.record.records.iter().rev().find_map(|record| match (&record.event, self.turn) {
-            (Event::RoundClosed { round, events, head }, None) if *round == self.round => Some((*events, *head)),
+            (Event::RoundClosed { round, events, head }, None) if Some(*round) == self.round => Some((*events, *head)),
             (Event::TurnClosed { turn, events, head }, Some(own)) if *turn == own => Some((*events, *head)),
             _ => None,
         })
@@ -92,7 +93,7 @@ impl Opening<'_> {
                     let what = format!("does not ask the judges of line {line} of `{own}`");
                     audit.mismatch(Mismatch::new(&record.file, what).line(1));
                 }
-                if !matches!(around.created(), Some(Event::Created { manifest: known, .. }) if known == manifest) {
+                if !self.parent.manifest_hashes.contains(manifest) {
                     let what = format!("has not the manifest of `{own}`, so its judges are not those of the round");
                     audit.mismatch(Mismatch::new(&record.file, what).line(1));
                 }
@@ -109,5 +110,14 @@ impl Opening<'_> {
             let found = record.head.map(|head| head.to_string()).unwrap_or_default();
             audit.mismatch(told.line(record.count).between(head, found));
         }
+    }
+}
+
+/// Whether the record `events` has a whole line, or is no plain file at all, which is told by whoever reads it.
+fn has_record(audit: &Audit, events: &str) -> bool {
+    match audit.entry(events) {
+        Ok(Entry::Missing) => false,
+        Ok(Entry::File) => fs_err::read(audit.path(events)).map_or(true, |bytes| bytes.contains(&b'\n')),
+        Ok(Entry::Folder | Entry::Other(_)) | Err(_) => true,
     }
 }

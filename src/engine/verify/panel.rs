@@ -11,7 +11,7 @@ use super::report::Mismatch;
 use crate::error::Result;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::session::slot::{Reason, SlotState};
-use crate::session::{Chain, Event, Layout, Manifest, SessionError, SlotEnd, Status};
+use crate::session::{Chain, Event, Layout, Manifest, SessionError, SessionState, SlotEnd, Status, accepted};
 
 /// Whether the end of a panel was published. Before that a file may be ahead of the record, because the owner was
 /// stopped between the two or is at work.
@@ -29,8 +29,29 @@ pub(super) struct Panel {
     pub(super) end: End,
     /// Who is who, when that is as it was recorded.
     pub(super) manifest: Option<Manifest>,
+    /// The hashes by which its manifest was the right one: that of the beginning, and one that was accepted later.
+    pub(super) manifest_hashes: Vec<Sha256Hash>,
     /// What the whole record comes to.
     pub(super) status: Option<Status>,
+}
+
+/// The files that differed from the session's beginning and were accepted as they were: hash, and line of its record.
+#[derive(Default)]
+pub(super) struct Accepted(BTreeMap<String, (Sha256Hash, usize)>);
+
+impl Accepted {
+    /// By the session's own record.
+    pub(super) fn of(session: &FolderRecord) -> Self {
+        Self(accepted(&session.records))
+    }
+
+    /// What `file` must be, and what says so: `recorded` unless it was accepted otherwise, which is noted.
+    fn expected(&self, audit: &mut Audit, file: &str, recorded: (Sha256Hash, String)) -> (Sha256Hash, String) {
+        let Some((hash, index)) = self.0.get(file) else { return recorded };
+        let by = format!("line {} of `events.jsonl`", index + 1);
+        audit.note(format!("`{file}` is not what the session began with: {by} says that it was accepted as it is"));
+        (*hash, by)
+    }
 }
 
 /// What the record says of one slot.
@@ -43,7 +64,7 @@ struct Life<'a> {
 impl Panel {
     pub(super) fn new(audit: &mut Audit, prefix: &str, record: FolderRecord, session: &str, end: End) -> Self {
         let status = record.fold(audit, session, record.records.len());
-        Self { prefix: prefix.to_owned(), record, end, manifest: None, status }
+        Self { prefix: prefix.to_owned(), record, end, manifest: None, manifest_hashes: Vec::new(), status }
     }
 
     pub(super) fn file(&self, name: &str) -> String {
@@ -59,18 +80,24 @@ impl Panel {
     }
 
     /// Checks what was written before anybody was asked.
-    pub(super) fn check_beginning(&mut self, audit: &mut Audit) -> Result<()> {
+    ///
+    /// `accepted` are the files of the session that were accepted as they were when it was resumed.
+    pub(super) fn check_beginning(&mut self, audit: &mut Audit, accepted: &Accepted) -> Result<()> {
         let Some(Event::Created { slots, input, task, manifest, parent, .. }) = self.record.created().cloned() else {
             return Ok(());
         };
         let by = format!("line 1 of `{}`", self.record.file);
         for (name, hash) in [("input.md", input), ("task.md", task)] {
             if let Some(hash) = hash {
-                audit.expect(&self.file(name), hash, &by);
+                let file = self.file(name);
+                let (hash, by) = accepted.expected(audit, &file, (hash, by.clone()));
+                audit.expect(&file, hash, &by);
             }
         }
         let file = self.file("manifest.json");
-        let Some(bytes) = audit.read_expected(&file, manifest, &by) else { return Ok(()) };
+        let (expected, by_now) = accepted.expected(audit, &file, (manifest, by.clone()));
+        self.manifest_hashes = vec![manifest, expected];
+        let Some(bytes) = audit.read_expected(&file, expected, &by_now) else { return Ok(()) };
         match Manifest::parse(&audit.path(&file), &bytes) {
             Ok(manifest) => {
                 let found: Vec<&SlotId> = manifest.models.keys().collect();
@@ -127,10 +154,20 @@ impl Panel {
     /// Takes `name`, if it is there, as something that its writer was stopped from recording, or is about to.
     pub(super) fn unrecorded(&self, audit: &mut Audit, name: &str) {
         let file = self.file(name);
-        if self.end == End::Open && audit.entry(&file).is_ok_and(|entry| entry == Entry::File) {
+        if (self.end == End::Open || self.was_stopped()) && audit.entry(&file).is_ok_and(|entry| entry == Entry::File) {
             audit.know(&file);
             audit.note(format!("`{file}` is not recorded yet, so nothing can be said of it"));
         }
+    }
+
+    /// Whether an owner was stopped in it, or it was given up: what was just being written then stays unrecorded.
+    fn was_stopped(&self) -> bool {
+        let stopped = |event: &Event| match event {
+            Event::Interrupted => true,
+            Event::Closed { state, .. } => *state != SessionState::Completed,
+            _ => false,
+        };
+        self.record.position(stopped).is_some()
     }
 
     /// The complete answers, each read whole; those that are not as they were recorded are told and left out.
@@ -172,6 +209,14 @@ impl Panel {
     /// Checks that `status.json` is what the record comes to.
     pub(super) fn check_status(&self, audit: &mut Audit) -> Result<()> {
         let file = self.file("status.json");
+        // Its first is written right after the first line of the record.
+        if self.end == End::Open
+            && self.record.count == 1
+            && audit.entry(&file).is_ok_and(|entry| entry == Entry::Missing)
+        {
+            audit.note(format!("`{file}` was not written yet"));
+            return Ok(());
+        }
         let Some(bytes) = audit.read(&file) else { return Ok(()) };
         let path = audit.path(&file);
         let found = match Status::parse(&path, &bytes) {

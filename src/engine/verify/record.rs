@@ -65,7 +65,7 @@ impl FolderRecord {
                     self.closed = true;
                     None
                 }
-                Event::Reopened { .. } => {
+                Event::Reopened { .. } | Event::Decided { .. } => {
                     self.closed = false;
                     None
                 }

@@ -9,7 +9,7 @@ use super::document;
 use super::headings::Headings;
 use super::imports;
 use super::opening::Opening;
-use super::panel::Panel;
+use super::panel::{Accepted, Panel};
 use super::record::FolderRecord;
 use super::report::Mismatch;
 use super::turns::TurnFolder;
@@ -58,15 +58,20 @@ impl RoundFolder {
         owned: bool,
     ) -> Result<Self> {
         let mut checked = Self { round, panel: None, turns: Vec::new(), verdict: None };
-        let opening = Opening { parent: session, index: opened, folder: round.folder(), round, turn: None };
+        let (folder, of) = (round.folder(), Some(round));
+        let opening = Opening { parent: session, index: opened, folder, round: of, turn: None };
         let Some(mut panel) = opening.read(audit, id, owned)? else { return Ok(checked) };
         audit.checked.rounds += 1;
-        panel.check_beginning(audit)?;
+        panel.check_beginning(audit, &Accepted::of(&session.record))?;
         let published = published(&panel.record);
         checked.verdict = published.as_ref().map(|published| published.verdict);
+        if published.is_none() {
+            // Written right before they are recorded.
+            ["verdict.json", "verdict.md"].iter().for_each(|name| panel.unrecorded(audit, name));
+        }
         let headings = check_prompts(audit, &panel);
         let imports = imports::check(audit, &panel);
-        checked.turns = TurnFolder::check_all(audit, &panel, id, round, owned)?;
+        checked.turns = TurnFolder::check_all(audit, &panel, id, Some(round), owned)?;
         let slots = session.record.fold(audit, id, opened + 1);
         let recount = Recount {
             session,
@@ -206,7 +211,6 @@ fn check_verdict(audit: &mut Audit, folders: &Folders<'_>, published: &Published
         return;
     };
     let Some(judged) = panel.record.fold(audit, folders.id, published.index) else { return };
-    let Some(Event::Created { isolation, .. }) = panel.record.created() else { return };
     let told = Told {
         session: folders.id,
         round: folders.round,
@@ -220,7 +224,6 @@ fn check_verdict(audit: &mut Audit, folders: &Folders<'_>, published: &Published
         turns: folders.turns.iter().flat_map(TurnFolder::panels).map(|turn| turn.record.records.clone()).collect(),
         source: votes.map_or(BallotSource::Asked, BallotSource::of),
         head,
-        isolation: isolation.clone(),
     };
     let expected = verdict::render(result, &told.names(), &told.context(Vec::new()));
     if let Some(found) = document::difference(&expected, &md) {

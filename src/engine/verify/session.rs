@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 
 use super::audit::{Audit, Entry};
-use super::panel::{End, Panel, why};
+use super::panel::{Accepted, End, Panel, why};
 use super::record::FolderRecord;
 use super::report::{Mismatch, RecordEnd, Verification};
 use super::round::{RoundFolder, RoundVerdict};
-use super::strangers;
+use super::turns::TurnFolder;
+use super::vote::{self, Voted};
+use super::{strangers, workspace};
+use crate::engine::plan::RunPlan;
 use crate::error::Result;
 use crate::fs::{LockState, OwnerLock};
 use crate::ids::{FormatVersion, Sha256Hash};
-use crate::session::{Event, Layout, Meta, Round, SessionError, SessionState};
+use crate::session::{Event, History, Layout, Meta, Round, SessionError, SessionState};
 
 /// How often a session that is at work is looked at: what changes under the reader looks like a mismatch.
 const LOOKS: usize = 3;
@@ -38,7 +41,14 @@ pub fn verify(layout: &Layout, head: Option<Sha256Hash>) -> Result<Verification>
 fn look(layout: &Layout, head: Option<Sha256Hash>) -> Result<Verification> {
     let mut audit = Audit::new(layout.root());
     let owner = owner(&mut audit, layout);
-    let meta_bytes = audit.read(META);
+    let begun = is_begun(&audit, layout);
+    if begun {
+        audit.know(META);
+        audit.note(format!(
+            "`{META}` was not written yet: whoever made the session was stopped in it, and nobody was asked"
+        ));
+    }
+    let meta_bytes = if begun { None } else { audit.read(META) };
     let meta = read_meta(&mut audit, meta_bytes.as_deref())?;
     let id = meta.as_ref().map(|meta| meta.session_id.clone());
     let mut found = Verification {
@@ -58,6 +68,7 @@ fn look(layout: &Layout, head: Option<Sha256Hash>) -> Result<Verification> {
         }
         let end = match &meta {
             Some(Meta { events: None, .. }) => End::Open,
+            None if begun => End::Open,
             _ => End::Published,
         };
         // Without the file that says it, the id is taken from where it should be the same.
@@ -67,18 +78,33 @@ fn look(layout: &Layout, head: Option<Sha256Hash>) -> Result<Verification> {
             (true, None) => SessionState::Interrupted,
             _ => status.state,
         });
-        panel.check_beginning(&mut audit)?;
-        let answers = panel.answers(&mut audit);
-        for (slot, hash) in answers {
-            audit.checked.answers += 1;
-            audit.expect(&Layout::response_name(slot), hash, "`events.jsonl`");
+        let accepted = Accepted::of(&panel.record);
+        panel.check_beginning(&mut audit, &accepted)?;
+        // A plan that cannot be read is the changed record's, which is told.
+        let plan = RunPlan::read(&panel.record.records).ok().and_then(|plan| plan.voting);
+        let (mut rounds, mut turns) = (Vec::new(), Vec::new());
+        if let Some(plan) = &plan {
+            let replies = panel.read_answers(&mut audit);
+            audit.checked.answers += replies.len() as u64;
+            panel.check_errors(&mut audit);
+            turns = TurnFolder::check_all(&mut audit, &panel, &id, None, found.owner.is_some())?;
+            found.records.extend(turns.iter().flat_map(TurnFolder::panels).map(|panel| panel.record.end()));
+            let voted = Voted { panel: &panel, plan, replies: &replies, turns: &turns, id: &id };
+            vote::check(&mut audit, &voted);
+        } else {
+            for (slot, hash) in panel.answers(&mut audit) {
+                audit.checked.answers += 1;
+                audit.expect(&Layout::response_name(slot), hash, "`events.jsonl`");
+            }
+            panel.check_errors(&mut audit);
+            rounds = check_rounds(&mut audit, &panel, &id, &mut found)?;
+            check_top(&mut audit, &panel, &rounds);
         }
-        panel.check_errors(&mut audit);
-        let rounds = check_rounds(&mut audit, &panel, &id, &mut found)?;
-        check_top(&mut audit, &panel, &rounds);
+        workspace::check(&mut audit, &panel);
         panel.check_status(&mut audit)?;
         found.records.insert(0, panel.record.end());
-        let folders: Vec<&Panel> = std::iter::once(&panel).chain(rounds.iter().flat_map(RoundFolder::panels)).collect();
+        let inside = rounds.iter().flat_map(RoundFolder::panels).chain(turns.iter().flat_map(TurnFolder::panels));
+        let folders: Vec<&Panel> = std::iter::once(&panel).chain(inside).collect();
         strangers::check(&mut audit, &folders);
         if let Some(head) = head {
             check_head(&mut audit, head, &folders);
@@ -87,6 +113,13 @@ fn look(layout: &Layout, head: Option<Sha256Hash>) -> Result<Verification> {
     }
     let Audit { checked, mismatches, notes, .. } = audit;
     Ok(Verification { verified: mismatches.is_empty(), checked, mismatches, notes, ..found })
+}
+
+/// Whether the folder is that of a session that was not made whole: its record says that it was made and no more, and
+/// the file by which commands find it, which is written last, is not there.
+fn is_begun(audit: &Audit, layout: &Layout) -> bool {
+    let missing = || audit.entry(META).is_ok_and(|entry| entry == Entry::Missing);
+    missing() && History::read(&layout.events()).is_ok_and(|history| history.records.len() == 1)
 }
 
 /// The living owner. A lock that cannot be looked at (a copy without it, somebody else's) tells of none.

@@ -110,7 +110,7 @@ fn is_litter(audit: &mut Audit, file: &str, name: &str) -> bool {
 /// The folder of a round, or of a turn in one, is made right before its opening is recorded.
 fn is_begun_round(audit: &mut Audit, panel: &Panel, file: &str, name: &str) -> bool {
     let is_name = match panel.prefix.is_empty() {
-        true => name == "judging" || name.starts_with("judging-"),
+        true => name == "judging" || name.starts_with("judging-") || name == Turn::Repair.folder(),
         false => Turn::ALL.iter().any(|turn| name == turn.folder()),
     };
     let begun = panel.end == End::Open

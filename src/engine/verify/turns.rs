@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::audit::Audit;
 use super::opening::Opening;
-use super::panel::Panel;
+use super::panel::{Accepted, Panel};
 use super::round::check_prompts;
 use crate::error::Result;
 use crate::ids::SlotId;
@@ -29,7 +29,7 @@ impl TurnFolder {
         audit: &mut Audit,
         around: &Panel,
         id: &str,
-        round: Round,
+        round: Option<Round>,
         owned: bool,
     ) -> Result<Vec<Self>> {
         let mut turns: Vec<Self> = Vec::new();
@@ -47,8 +47,16 @@ impl TurnFolder {
         Ok(turns)
     }
 
-    fn check(audit: &mut Audit, mut panel: Panel, turn: Turn, id: &str, round: Round, owned: bool) -> Result<Self> {
-        panel.check_beginning(audit)?;
+    fn check(
+        audit: &mut Audit,
+        mut panel: Panel,
+        turn: Turn,
+        id: &str,
+        round: Option<Round>,
+        owned: bool,
+    ) -> Result<Self> {
+        // It is drawn from its round's manifest, which alone is looked at when a session is resumed.
+        panel.check_beginning(audit, &Accepted::default())?;
         let headings = check_prompts(audit, &panel);
         let replies = panel.read_answers(audit);
         let turns = Self::check_all(audit, &panel, id, round, owned)?;

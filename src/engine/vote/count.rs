@@ -1,14 +1,14 @@
 //! The panel has ended: its replies are read, the votes counted, the verdict published, the session closed.
 
+use super::member_of;
 use super::publish::{Published, publish, published};
+use super::repair::repair;
 use super::request::VoteWork;
-use super::{VotePlan, member_of};
+use crate::engine::ask::{Asking, record_ballot};
 use crate::engine::outcome::{Decision, Outcome};
-use crate::engine::record::record;
 use crate::engine::run::{Work, end};
 use crate::engine::services::Services;
 use crate::error::{Error, Result};
-use crate::fault::{self, Point};
 use crate::runner::{Control, Observer, StopAll};
 use crate::session::slot::SlotState;
 use crate::session::{Event, Session};
@@ -18,18 +18,17 @@ use crate::verdict::TaskMember;
 ///
 /// A signal or a request leaves the votes uncounted, for `resume` to ask the rest. When the deadline has passed those are
 /// counted that came: the quorum says whether they suffice.
-pub(in crate::engine) fn conclude(
+pub(in crate::engine) async fn conclude(
     mut session: Session,
     vote: &VoteWork,
     work: &Work,
     problem: Option<Error>,
     services: &Services,
-    control: &Control,
+    control: &mut Control,
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
     let complete = session.panel().status().count(SlotState::Completed);
     let all = session.panel().status().models.len();
-    let stopped = matches!(control.stop(), Some(StopAll::Signal(_) | StopAll::Request));
     let mut decision = if complete == 0 {
         Decision::NothingUsable { complete, all }
     } else {
@@ -37,31 +36,45 @@ pub(in crate::engine) fn conclude(
     };
     let mut verdict = None;
     let mut problem = problem;
-    if complete > 0 && problem.is_none() && !stopped {
-        match counted(&mut session, &vote.plan, work, services, observer) {
-            Ok(published) => {
+    if complete > 0 && problem.is_none() && !is_stopped(control) {
+        let session_layout = session.layout().clone();
+        let limits = work.terms.limits;
+        let mut asking =
+            Asking { services, session: session_layout, limits, control: &mut *control, observer: &mut *observer };
+        match counted(&mut session, vote, work, &mut asking).await {
+            Ok(Some(published)) => {
                 decision = published.decision;
                 verdict = Some(published.text);
             }
+            Ok(None) => {}
             Err(error) => problem = Some(error),
         }
     }
     end(session, decision, verdict, problem, control.stop(), observer)
 }
 
-/// The verdict: the one that is out already, or that of the replies as they are now.
-fn counted(
+/// Whether somebody stopped the command, who may want to go on with it.
+fn is_stopped(control: &Control) -> bool {
+    matches!(control.stop(), Some(StopAll::Signal(_) | StopAll::Request))
+}
+
+/// The verdict: the one that is out already, or that of the replies as they are now; `None` when asking once more was
+/// stopped.
+async fn counted(
     session: &mut Session,
-    plan: &VotePlan,
+    vote: &VoteWork,
     work: &Work,
-    services: &Services,
-    observer: &mut dyn Observer,
-) -> Result<Published> {
+    asking: &mut Asking<'_>,
+) -> Result<Option<Published>> {
     if let Some(before) = published(session, work.strict)? {
-        return Ok(before);
+        return Ok(Some(before));
     }
-    let members = read_replies(session, observer)?;
-    publish(session, plan, members, work, services, observer)
+    let mut members = read_replies(session, &mut *asking.observer)?;
+    repair(session, vote, &mut members, asking).await?;
+    if is_stopped(asking.control) {
+        return Ok(None);
+    }
+    publish(session, &vote.plan, members, work, asking.services, &mut *asking.observer).map(Some)
 }
 
 /// Reads each complete reply for its vote, and records what it holds.
@@ -73,11 +86,8 @@ fn read_replies(session: &mut Session, observer: &mut dyn Observer) -> Result<Ve
         let member = member_of(*slot, entry, reply.as_deref());
         if let Some(response) = member.response_sha256 {
             let votes = u32::from(member.vote.is_some());
-            let event = Event::Ballot { judge: *slot, response, votes, missing: 1 - votes };
-            if !session.panel().records().iter().any(|record| record.event == event) {
-                record(session.panel_mut(), event, observer)?;
-                fault::reach(Point::BallotRecorded);
-            }
+            let ballot = Event::Ballot { judge: *slot, response, votes, missing: 1 - votes };
+            record_ballot(session.panel_mut(), ballot, observer)?;
         }
         members.push(member);
     }

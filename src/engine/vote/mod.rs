@@ -8,11 +8,12 @@
 mod ballots;
 mod count;
 mod publish;
+mod repair;
 mod request;
 
-pub use request::{VoteRequest, vote};
+pub use request::{VoteRequest, check_judgeable, vote};
 
-pub(super) use ballots::member_of;
+pub(super) use ballots::{member_of, repair_of};
 pub(super) use count::conclude;
-pub(super) use publish::{published, stands};
-pub(super) use request::{VotePlan, VoteWork};
+pub(super) use publish::{Told, published, stands, task_on_record};
+pub(super) use request::{VotePlan, VoteWork, refuse_votes};

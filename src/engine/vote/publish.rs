@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::VotePlan;
 use crate::engine::bill;
 use crate::engine::outcome::Decision;
-use crate::engine::publish::{check, failed_seats, panel_notes, record_notes};
+use crate::engine::publish::{check, failed_seats, isolation_told, panel_notes, record_notes};
 use crate::engine::record::record;
 use crate::engine::run::Work;
 use crate::engine::services::Services;
@@ -76,7 +76,6 @@ pub(super) fn publish(
         status: session.panel().status(),
         records: session.panel().records(),
         head: session.panel().head(),
-        isolation: services.isolation(),
     };
     let json = to_json(&verdict).map_err(|error| Error::internal(error.to_string()))?;
     // What a member wrote is quoted; a secret that it saw must not be.
@@ -126,7 +125,6 @@ pub(in crate::engine) struct Told<'a> {
     pub(in crate::engine) status: &'a Status,
     pub(in crate::engine) records: &'a [Record],
     pub(in crate::engine) head: Option<Sha256Hash>,
-    pub(in crate::engine) isolation: String,
 }
 
 impl Told<'_> {
@@ -140,12 +138,12 @@ impl Told<'_> {
         bill::add(&mut seats, self.panel, self.records);
         let mut notes = panel_notes(self.status, self.panel, None);
         notes.extend(given);
-        notes.extend(record_notes(self.records, &[], &self.isolation));
+        notes.extend(record_notes(self.records, &[]));
         Context {
             session: self.session.to_owned(),
             head: self.head,
             failed: failed_seats(self.status, Seat::Slot, ""),
-            isolation: self.isolation.clone(),
+            isolation: isolation_told(self.records, &[]),
             notes,
             costs: seats.into_iter().map(|(id, seat)| (Seat::Slot(id), seat)).collect(),
         }

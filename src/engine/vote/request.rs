@@ -7,16 +7,16 @@ use std::sync::Arc;
 use rand::CryptoRng;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{ResolvedModel, Threshold};
+use crate::config::{Repair, ResolvedModel, Threshold};
 use crate::engine::outcome::Outcome;
-use crate::engine::plan::{ChosenBy, Terms, load_again};
+use crate::engine::plan::{ChosenBy, RunPlan, Terms, load_again};
 use crate::engine::run::{Context, RunRequest, begin};
 use crate::error::{Error, Result};
 use crate::ids::Sha256Hash;
 use crate::judging::{Nonce, task_prompt};
 use crate::prompts::{PromptName, Prompts};
 use crate::runner::Checks;
-use crate::session::SessionKind;
+use crate::session::{History, Layout, Record, SessionKind};
 use crate::verdict::default_quorum;
 
 /// A vote of a panel on a text.
@@ -39,6 +39,8 @@ pub struct VoteRequest {
     pub threshold: Threshold,
     /// The valid votes without which nothing is decided; `None` for two, and more than half of the panel.
     pub quorum: Option<u32>,
+    /// Whether a member is asked once more whose reply has no vote that can be read.
+    pub repair: Repair,
     /// Whether a member without a vote makes the command fail, whatever the others decide.
     pub strict: bool,
     /// The terms that everybody is asked on.
@@ -86,6 +88,8 @@ impl VoteRequest {
 pub(in crate::engine) struct VotePlan {
     pub(in crate::engine) threshold: Threshold,
     pub(in crate::engine) quorum: u32,
+    /// Whether a member is asked once more whose reply has no vote that can be read.
+    pub(super) repair: Repair,
     /// The folder that the user's own prompts were read from.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     prompts: Option<PathBuf>,
@@ -98,13 +102,30 @@ pub(in crate::engine) struct VoteWork {
     pub(in crate::engine) task: Option<String>,
     pub(in crate::engine) plan: VotePlan,
     pub(in crate::engine) prompts: Arc<Prompts>,
+    /// Whether a member whose further turn ended with an error of its own is asked again.
+    pub(super) failed: bool,
+}
+
+/// Refuses to have the replies of a vote judged: they are votes, not answers.
+pub(in crate::engine) fn refuse_votes(session: &str, records: &[Record]) -> Result<()> {
+    if RunPlan::read(records)?.voting.is_none() {
+        return Ok(());
+    }
+    Err(Error::usage(format!("`{session}` is a vote on a task: its replies are votes, not answers to be judged"))
+        .hint(format!("`team show {session}` shows its verdict"))
+        .hint("to have a text voted on anew: `team vote`; to have answers ranked: `team run-and-judge`"))
+}
+
+/// Fails unless the session at `layout` is one whose answers can be judged.
+pub fn check_judgeable(layout: &Layout) -> Result<()> {
+    refuse_votes(&layout.name(), &History::read(&layout.events())?.records)
 }
 
 impl VoteWork {
     /// The vote again that a session was made for.
-    pub(in crate::engine) fn resumed(plan: VotePlan) -> Result<Self> {
+    pub(in crate::engine) fn resumed(plan: VotePlan, failed: bool) -> Result<Self> {
         let prompts = Arc::new(load_again(plan.prompts.as_deref())?);
-        Ok(Self { task: None, plan, prompts })
+        Ok(Self { task: None, plan, prompts, failed })
     }
 
     /// The hash of each text sent to members, for the record.
@@ -122,7 +143,7 @@ impl VoteWork {
 pub async fn vote<R: CryptoRng>(request: VoteRequest, context: Context<'_>, rng: &mut R) -> Result<Outcome> {
     let quorum = request.check()?;
     let input = task_prompt(&request.prompts, &request.task, &Nonce::draw(rng))?;
-    let plan = VotePlan { threshold: request.threshold, quorum, prompts: request.prompts_dir };
+    let plan = VotePlan { threshold: request.threshold, quorum, repair: request.repair, prompts: request.prompts_dir };
     let run_request = RunRequest {
         kind: request.kind,
         base: request.base,
@@ -135,7 +156,9 @@ pub async fn vote<R: CryptoRng>(request: VoteRequest, context: Context<'_>, rng:
         strict: request.strict,
         judge: None,
         notes: request.notes,
+        // Who votes has no tools to look at it with.
+        workspace: None,
     };
-    let work = VoteWork { task: Some(request.task), plan, prompts: request.prompts };
+    let work = VoteWork { task: Some(request.task), plan, prompts: request.prompts, failed: false };
     begin(run_request, Some(work), context, rng).await
 }

@@ -87,8 +87,9 @@ pub fn read_json(file: &str, bytes: &[u8], answers: &AnswerNames) -> Result<Vec<
     }
     let hashes: BTreeMap<String, Sha256Hash> =
         read.candidates.into_iter().filter_map(|candidate| Some((candidate.id, candidate.sha256?))).collect();
+    let same = answers.with_hashes(&hashes);
     let find = |name: &str, place: &str| match hashes.get(name) {
-        Some(hash) => answers.with_hash(hash).ok_or_else(|| {
+        Some(hash) => same.get(name).copied().ok_or_else(|| {
             ImportError::new(
                 place,
                 format!("answer {} was another text there: no answer here has its hash {hash}", shortened(name)),

@@ -1,5 +1,7 @@
 //! What the answers of a session are called in a file from elsewhere.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::ids::{Sha256Hash, SlotId};
 
 /// The complete answers of a session, by id, by model and by hash.
@@ -30,9 +32,29 @@ impl AnswerNames {
         }
     }
 
-    /// The answer with this hash.
-    pub(super) fn with_hash(&self, hash: &Sha256Hash) -> Option<SlotId> {
-        self.answers.iter().find(|(.., known)| known.as_ref() == Some(hash)).map(|(id, ..)| *id)
+    /// The answer that each of `names`, with the hash of its text, stands for; those whose text no answer here has are
+    /// left out.
+    ///
+    /// Of answers with the same text each name gets one of its own: the one of the same id, else the next in order that
+    /// no other name has. Where the others are more than the answers here, the last ones share the last answer.
+    pub(super) fn with_hashes(&self, names: &BTreeMap<String, Sha256Hash>) -> BTreeMap<String, SlotId> {
+        let mut found = BTreeMap::new();
+        let texts: BTreeSet<&Sha256Hash> = names.values().collect();
+        for text in texts {
+            let here = self.answers.iter().filter(|(.., known)| known.as_ref() == Some(text)).map(|(id, ..)| *id);
+            let mut free: Vec<SlotId> = here.collect();
+            let Some(last) = free.last().copied() else { continue };
+            let (same, other): (Vec<&String>, Vec<&String>) = names
+                .iter()
+                .filter(|(_, hash)| *hash == text)
+                .map(|(name, _)| name)
+                .partition(|name| free.iter().any(|id| id.to_string() == **name));
+            free.retain(|id| !same.iter().any(|name| id.to_string() == **name));
+            found.extend(same.into_iter().filter_map(|name| Some((name.clone(), name.parse().ok()?))));
+            let rest = free.into_iter().chain(std::iter::repeat(last));
+            found.extend(other.into_iter().cloned().zip(rest));
+        }
+        found
     }
 
     fn list(&self) -> String {

@@ -11,10 +11,27 @@ use crate::slots::agents::traces::{Folder, Parts, Traces};
 /// Tools that read files and nothing else.
 const READS: &str = "Read,Grep,Glob";
 
-/// Where it leaves what shows prompts and answers.
+/// Where it leaves what shows prompts and answers, and in `sessions`, as long as it runs, the folder that it works in and
+/// a key by which others of its kind may write to it.
 pub(super) const CLAUDE_TRACES: &[Traces] = &[Traces {
     folder: Folder { variable: "CLAUDE_CONFIG_DIR", within: "", usual: ".claude" },
-    parts: Parts::Only(&["projects", "todos", "shell-snapshots", "file-history", "session-env", "debug"]),
+    parts: Parts::Only(&[
+        "projects",
+        "sessions",
+        "todos",
+        "tasks",
+        "teams",
+        "plans",
+        "jobs",
+        "shell-snapshots",
+        "file-history",
+        "session-env",
+        "paste-cache",
+        "image-cache",
+        "uploads",
+        "telemetry",
+        "debug",
+    ]),
 }];
 
 pub(super) const HABITS: Habits = Habits {
@@ -65,6 +82,7 @@ pub(super) const HABITS: Habits = Habits {
     // Ten by default, about three minutes, even for a wrong key.
     retries: Some("CLAUDE_CODE_MAX_RETRIES"),
     traces: CLAUDE_TRACES,
+    databases: None,
     // `.claude.json`, by a temporary file beside it.
     writes_in_home: true,
     runs: None,

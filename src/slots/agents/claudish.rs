@@ -40,6 +40,7 @@ pub(super) const HABITS: Habits = Habits {
     ],
     retries: None,
     traces: claude::CLAUDE_TRACES,
+    databases: None,
     writes_in_home: true,
     runs: Some(&claude::HABITS),
 };

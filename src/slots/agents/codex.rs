@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::habits::{Habits, words};
+use super::habits::{DATABASES, Habits, words};
 use super::{Call, NestedSandbox};
 use crate::config::{Environment, ModelSettings};
 use crate::slots::agents::sign_in::{SignIn, any_variable, has_file};
@@ -11,6 +11,12 @@ use crate::slots::agents::traces::{Folder, Parts, Traces};
 
 /// What it makes in its folder, as far as prompts and answers show there.
 const CODEX_PARTS: Parts = Parts::Only(&["sessions", "archived_sessions", "shell_snapshots", "log", "tmp", "memories"]);
+
+/// The variable that moves its databases, whose names carry the version of their schema and so cannot be listed.
+///
+/// They hold prompts and the folder that it works in, which tells a slot from others. A setting in its configuration
+/// wins over the variable, and one on the command line over both.
+const DATABASE_FOLDER: &str = "CODEX_SQLITE_HOME";
 
 pub(super) const HABITS: Habits = Habits {
     reads: &["CODEX_*", "OPENAI_*", "RUST_LOG"],
@@ -29,6 +35,7 @@ pub(super) const HABITS: Habits = Habits {
     // See `retries` below.
     retries: None,
     traces: &[Traces { folder: Folder { variable: "CODEX_HOME", within: "", usual: ".codex" }, parts: CODEX_PARTS }],
+    databases: Some(DATABASE_FOLDER),
     writes_in_home: false,
     runs: None,
 };
@@ -49,8 +56,14 @@ pub(super) fn arguments(model: Option<&str>, settings: &ModelSettings, call: &Ca
         // Instructions of a repository around the session would give one seat more to go by than the prompt.
         "project_doc_max_bytes=0",
         "web_search=\"disabled\"",
+        // A file of all prompts in its folder.
+        "history.persistence=\"none\"",
     ] {
         arguments.extend(words(&["-c", setting]));
+    }
+    if !settings.env.contains_key(DATABASE_FOLDER) {
+        let folder = call.private_dir.join(DATABASES);
+        arguments.extend(words(&["-c", &format!("sqlite_home={}", toml_string(&folder.to_string_lossy()))]));
     }
     for setting in retries(call) {
         arguments.extend(words(&["-c", &setting]));

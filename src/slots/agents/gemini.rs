@@ -29,6 +29,7 @@ pub(super) const HABITS: Habits = Habits {
     retries: None,
     // They stay in its own home.
     traces: &[],
+    databases: None,
     writes_in_home: false,
     runs: None,
 };

@@ -12,6 +12,9 @@ use crate::config::{AgentKind, ModelSettings};
 /// Linux takes 128 KiB for one argument, its final NUL included.
 pub(super) const LONGEST_ARGUMENT: usize = 128 * 1024 - 1024;
 
+/// Where databases of conversations are in a call's private folder.
+pub(super) const DATABASES: &str = "databases";
+
 /// What one program reads besides, what it must not see, and what it is told.
 pub(super) struct Habits {
     /// Names, or beginnings of names before a `*`.
@@ -26,6 +29,8 @@ pub(super) struct Habits {
     pub(super) retries: Option<&'static str>,
     /// Where it leaves what shows prompts and answers, beside the temporary folders that every program gets for itself.
     pub(super) traces: &'static [Traces],
+    /// The variable that names the folder of its databases of conversations: each call gets one of its own.
+    pub(super) databases: Option<&'static str>,
     /// Whether it makes files directly in HOME.
     pub(super) writes_in_home: bool,
     /// The program that it runs in its turn, whose habits hold too but for what that one reads.
@@ -40,6 +45,7 @@ const UNKNOWN: Habits = Habits {
     defaults: &[],
     retries: None,
     traces: &[],
+    databases: None,
     writes_in_home: false,
     runs: None,
 };

@@ -18,6 +18,7 @@ pub(super) const HABITS: Habits = Habits {
     retries: None,
     // It is told to log nothing.
     traces: &[],
+    databases: None,
     writes_in_home: false,
     runs: None,
 };

@@ -37,6 +37,7 @@ pub(super) const HABITS: Habits = Habits {
         folder: Folder { variable: "XDG_DATA_HOME", within: "opencode", usual: ".local/share/opencode" },
         parts: Parts::AllBut(&["auth.json", "mcp-auth.json", "bin"]),
     }],
+    databases: None,
     writes_in_home: false,
     runs: None,
 };

@@ -164,8 +164,13 @@ pub fn plan(model: &ResolvedModel, call: &Call<'_>) -> Result<ProcessPlan, PlanE
         }
         inherited.insert(name.into(), expanded.into());
     }
-    let prepared = habits::prepare(*agent, asked.as_deref(), settings, call, &mut inherited)?;
+    let mut prepared = habits::prepare(*agent, asked.as_deref(), settings, call, &mut inherited)?;
     secret_values.extend(prepared.secrets);
+    let habits = habits::habits_of(*agent, program);
+    if let Some(name) = habits.databases.filter(|name| !settings.env.contains_key(*name)) {
+        inherited.insert(name.into(), call.private_dir.join(habits::DATABASES).into());
+        prepared.files.push(PrivateFile::Folder(habits::DATABASES.into()));
+    }
     // Some arguments depend on settings of the program's own, which are where its variables say.
     let environment = inherited.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     let call = &Call { environment: &environment, ..*call };
@@ -179,7 +184,6 @@ pub fn plan(model: &ResolvedModel, call: &Call<'_>) -> Result<ProcessPlan, PlanE
         PromptVia::Stdin => Stdin::PromptFile,
         PromptVia::File => Stdin::Empty,
     };
-    let habits = habits::habits_of(*agent, program);
     let home = match (habits.writes_in_home, secret_values.is_empty()) {
         (false, _) => HomeUse::Leaves,
         (true, false) => HomeUse::WritesWithSignInElsewhere,

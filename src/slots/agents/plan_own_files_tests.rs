@@ -196,3 +196,24 @@ fn opencode_gets_the_key_of_the_vendor_that_is_asked_and_of_no_other() {
     *model = Some("office/big".to_owned());
     assert_eq!(plan(&office, &call(&environment)).unwrap().secret_values, ["configured-secret"]);
 }
+
+#[test]
+fn codex_keeps_its_databases_in_the_private_folder_unless_the_model_says_where() {
+    let home = tempfile::tempdir().unwrap();
+    // One for all of the user's is shared, whoever named it.
+    let environment = environment(home.path(), &[("CODEX_SQLITE_HOME", "/shared")]);
+    let folder = PrivateFile::Folder("databases".into());
+    for (agent, command) in [(AgentKind::Codex, &["codex"][..]), (AgentKind::Custom, &["/opt/codex", "exec", "-"])] {
+        let found = plan(&model(agent, command, ModelSettings::default()), &call(&environment)).unwrap();
+        let set = found.env.iter().find(|(name, _)| name == "CODEX_SQLITE_HOME").map(|(_, value)| value.clone());
+        assert_eq!(set, Some("/tmp/team-x/databases".into()), "{command:?}");
+        assert!(found.private.contains(&folder), "{command:?}");
+    }
+    let env = [("CODEX_SQLITE_HOME".to_owned(), "/mine".to_owned())].into_iter().collect();
+    let settings = ModelSettings { env, ..ModelSettings::default() };
+    let found = plan(&model(AgentKind::Codex, &["codex"], settings), &call(&environment)).unwrap();
+    assert!(found.env.contains(&("CODEX_SQLITE_HOME".into(), "/mine".into())));
+    assert!(
+        !found.private.contains(&folder) && !found.argv.iter().any(|word| word.to_string_lossy().contains("sqlite"))
+    );
+}

@@ -142,6 +142,10 @@ fn codex_reads_its_prompt_from_standard_input() {
     -c
     web_search="disabled"
     -c
+    history.persistence="none"
+    -c
+    sqlite_home="/tmp/team-x/databases"
+    -c
     model_reasoning_effort="low"
     -c
     developer_instructions="""
@@ -199,7 +203,9 @@ fn codex_inherits_its_own_variables_and_no_other_key() {
     let names = variables(&model(AgentKind::Codex, &["codex"], ModelSettings::default()), &full_environment());
     let special: Vec<&str> =
         names.keys().map(String::as_str).filter(|n| n.contains('_') && !n.starts_with("LC")).collect();
-    assert_eq!(special, ["CODEX_HOME", "NODE_EXTRA_CA_CERTS", "OPENAI_API_KEY", "XDG_CONFIG_HOME", "https_proxy"]);
+    let expected =
+        ["CODEX_HOME", "CODEX_SQLITE_HOME", "NODE_EXTRA_CA_CERTS", "OPENAI_API_KEY", "XDG_CONFIG_HOME", "https_proxy"];
+    assert_eq!(special, expected);
 }
 
 #[test]

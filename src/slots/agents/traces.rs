@@ -69,7 +69,9 @@ mod tests {
     #[test]
     fn transcripts_are_where_the_programs_variable_says_else_in_home() {
         let (leaves, keeps) = traces(AgentKind::Claude, &[("HOME", "/home/u")]);
-        assert!(leaves.contains(&"/home/u/.claude/projects".into()), "{leaves:?}");
+        for part in ["projects", "sessions"] {
+            assert!(leaves.contains(&Path::new("/home/u/.claude").join(part)), "{part}: {leaves:?}");
+        }
         assert!(keeps.is_empty() && !leaves.contains(&"/home/u/.claude".into()), "{leaves:?}");
         let (leaves, _) = traces(AgentKind::Codex, &[("HOME", "/home/u"), ("CODEX_HOME", "/c/")]);
         assert!(

@@ -16,8 +16,51 @@ fn a_changed_input_is_named_and_refused_until_it_is_accepted_and_then_told() {
     let (out, err) = finish(&env, &["resume", "--accept-drift"], 0);
     assert!(err.contains("input.md` was changed"), "{err}");
     assert!(out.contains("the session was resumed although not all was as before"), "{out}");
+    let (out, _) = finish(&env, &["verify"], 0);
+    assert!(out.contains("`input.md` is not what the session began with"), "{out}");
+    // What was accepted is what was there then, and nothing else.
+    let (_, err) = finish(&env, &["resume"], 0);
+    assert!(!err.contains("was changed"), "it is accepted once for all: {err}");
+    std::fs::write(session.path("input.md"), "which is the oldest?").unwrap();
     let (out, _) = finish(&env, &["verify"], 6);
-    assert!(out.contains("input.md"), "what was accepted stays a difference: {out}");
+    assert!(out.contains("`input.md`: is not what line"), "{out}");
+}
+
+#[test]
+fn a_changed_manifest_that_was_accepted_is_the_one_that_later_folders_are_checked_against() {
+    let env = world();
+    let run = ["run-and-judge", "which is the best?", "--passes", "2"];
+    die(&env, "slot-started:4", &run);
+    let session = env.session();
+    for manifest in ["manifest.json", "judging/manifest.json"] {
+        let text = session.text(manifest);
+        std::fs::write(session.path(manifest), format!("{text}\n\n")).unwrap();
+    }
+    let (_, err) = finish(&env, &["resume"], 2);
+    assert!(err.matches("manifest.json` was changed").count() == 2, "{err}");
+    finish(&env, &["resume", "--accept-drift"], 0);
+    let (out, _) = finish(&env, &["verify"], 0);
+    for manifest in ["`manifest.json`", "`judging/manifest.json`"] {
+        assert!(out.contains(&format!("{manifest} is not what the session began with")), "{out}");
+    }
+    std::fs::write(session.path("judging/manifest.json"), "{}").unwrap();
+    finish(&env, &["verify"], 6);
+}
+
+#[test]
+fn what_an_earlier_program_accepted_without_its_hash_stays_a_difference() {
+    let env = world();
+    die(&env, "slot-end-settled", &["run", "which is the best?"]);
+    let session = env.session();
+    std::fs::write(session.path("input.md"), "which is the worst?").unwrap();
+    die(&env, "reopen-recorded", &["resume", "--accept-drift"]);
+    let record = session.text("events.jsonl");
+    let (before, accepted) = record.split_once(",\"accepted\":{").unwrap();
+    let after = accepted.split_once('}').unwrap().1;
+    assert_eq!(after.trim(), "}", "it is the end of the last line");
+    std::fs::write(session.path("events.jsonl"), format!("{before}{after}")).unwrap();
+    let (out, _) = finish(&env, &["verify"], 6);
+    assert!(out.contains("`input.md`: is not what line 1"), "{out}");
 }
 
 #[test]

@@ -94,12 +94,15 @@ const TURNS: [&str; 11] = [
     "turn-tied",
 ];
 
+const SHOWING: [&str; 3] = ["workspace-copied", "workspace-named", "workspace-recorded"];
+
 const RESUMING: [&str; 3] = ["interrupt-recorded", "lost-recorded", "reopen-recorded"];
 
 /// Every place is named in a list above.
 #[test]
 fn no_place_is_left_out() {
-    let lists = [&BEFORE[..], &CLOSED, &ANSWERING, &JUDGING, &VERDICT, &TURNS, &RESUMING];
+    let lists =
+        [&BEFORE[..], &CLOSED, &ANSWERING, &JUDGING, &VERDICT, &TURNS, &SHOWING, &RESUMING, &super::imports::PLACES];
     let tried: BTreeSet<&str> =
         lists.into_iter().flatten().map(|name| name.split_once(':').map_or(*name, |(name, _)| name)).collect();
     assert_eq!(tried, Point::ALL.iter().map(|point| point.as_str()).collect());
@@ -127,6 +130,9 @@ fn resumes(env: &TestEnv, point: &str, expected: &CameOf) {
     );
     let listed = finish(env, &["list"], 0).0;
     assert_eq!(listed.contains("interrupted"), !is_closed, "{point}: {listed}");
+    // What was cut off between two files that belong together is told, and is no mismatch.
+    let (verified, _) = finish(env, &["verify"], 0);
+    assert_eq!(verified.contains("the session was interrupted"), !is_closed, "{point}: {verified}");
     assert_eq!(snapshot(env), before, "{point}: looking writes nothing");
 
     let done = finished(&session);
@@ -172,12 +178,35 @@ fn each(points: &[&str], run: &[&str]) {
 }
 
 #[test]
+fn a_run_that_is_killed_while_its_workspace_is_taken_is_finished_by_resume() {
+    let expected = undisturbed(&world(), RUN);
+    for point in SHOWING {
+        let env = world();
+        env.write("shown/a.txt", "x");
+        die(&env, point, &[RUN, &["--workspace", "shown"]].concat());
+        resumes(&env, point, &expected);
+        finish(&env, &["verify"], 0);
+    }
+}
+
+#[test]
 fn a_run_that_is_killed_while_its_folder_is_made_is_no_session_and_another_can_be_run() {
     for point in BEFORE {
         let env = world();
         die(&env, point, RUN);
         let (_, err) = finish(&env, &["resume"], 2);
         assert!(err.contains("no session `latest`"), "{point}: {err}");
+        // By its name it can be looked at as soon as it has a record.
+        let recorded = ["panel-recorded", "panel-filled"].contains(&point);
+        for folder in env.sessions() {
+            let (out, err) = finish(&env, &["verify", &folder.id()], if recorded { 0 } else { 2 });
+            let told = if recorded {
+                out.contains("`session-meta.json` was not written yet")
+            } else {
+                err.contains("no session")
+            };
+            assert!(told, "{point}: {out}{err}");
+        }
         assert_eq!(finish(&env, &["list", "--json"], 0).0.trim(), "[]", "{point}");
         for name in PANEL {
             assert!(calls(&env, name).is_empty(), "{point}: nobody was asked");

@@ -125,22 +125,6 @@ fn an_answer_that_comes_after_the_verdict_is_judged_in_a_new_round() {
 }
 
 #[test]
-fn ballots_from_elsewhere_that_were_not_counted_have_to_be_given_again() {
-    let env = world();
-    finish(&env, RUN, 0);
-    let session = env.session();
-    let verdict = session.text("verdict.md");
-    let ballots = session.path("judging/votes.json").display().to_string();
-    die(&env, "votes-written", &["judge", "--import", &ballots]);
-    let (out, err) = finish(&env, &["resume"], 0);
-    assert_eq!(out, verdict, "{err}");
-    assert!(err.contains("had not begun"), "{err}");
-    finish(&env, &["judge", "--import", &ballots], 0);
-    assert_eq!(session.json("verdict.json")["round"], 3);
-    assert_consistent(&session);
-}
-
-#[test]
 fn a_judge_that_failed_is_asked_again_on_request_while_its_round_goes_on() {
     let expected = undisturbed(&world(), RUN);
     let env = world();

@@ -3,7 +3,7 @@
 use nix::sys::signal::Signal;
 
 use super::{reason, run};
-use crate::support::{TestEnv, wait_until};
+use crate::support::{TeamToml, TestEnv, wait_until};
 
 /// What is left where private folders are made.
 fn left(env: &TestEnv) -> Vec<String> {
@@ -97,4 +97,59 @@ fn an_answer_after_a_retry_is_an_answer() {
     assert_eq!(code, Some(0), "{stderr}");
     assert!(stderr.contains("01 retry 1/1 (Service Unavailable)"), "{stderr}");
     assert_eq!(session.text("response-01.md"), "Here it is.\n");
+}
+
+/// Leaves what the real ones leave while they work: who works where, and a database of prompts.
+const CLAUDE: &str = r#"#!/bin/sh
+cat > /dev/null; mkdir -p "$HOME/.claude/sessions"; cat "$HOME"/.claude/sessions/* 2> /dev/null
+echo "{\"cwd\": \"$PWD\"}" > "$HOME/.claude/sessions/7.json"; : > written; until [ -e go ]; do sleep 0.02; done
+exec fake-agent 'claude Here it is.'
+"#;
+const CODEX: &str = r#"#!/bin/sh
+cat > /dev/null; mkdir -p "$HOME/.codex/sessions"; ls "$HOME/.codex/sessions" "$CODEX_SQLITE_HOME" >&2
+echo "$PWD" > "$HOME/.codex/sessions/x"; echo "$PWD" > "$CODEX_SQLITE_HOME/state_5.sqlite"
+case "$*" in *"sqlite_home=\"$CODEX_SQLITE_HOME\""*) ;; *) exit 9;; esac
+: > written; until [ -e go ]; do sleep 0.02; done
+echo '{"type":"thread.started","thread_id":"t"}'
+echo '{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"Here it is."}}'
+echo '{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0,"output_tokens":1}}'
+"#;
+
+#[test]
+fn who_works_where_is_told_to_nobody_by_what_programs_leave_in_home() {
+    let env = TestEnv::new().program("claude", CLAUDE).program("codex", CODEX);
+    std::fs::create_dir_all(env.home().join(".codex")).unwrap();
+    std::fs::write(env.home().join(".codex/auth.json"), "{}").unwrap();
+    let look =
+        r#"until [ -e look ]; do sleep 0.02; done; find "$HOME" /tmp -type f -exec cat {} + 2> /dev/null; echo seen"#;
+    let spy = toml::Value::Array(["sh", "-c", look].map(toml::Value::from).to_vec());
+    env.write("team.toml", TeamToml::new().model("spy", &[("command", spy)]).text());
+    let mut team = env.start(&["run", "-m", "claude,codex,codex,spy", "two words"]);
+    let session = env.session_with("status.json");
+    let spy = session.id_of("spy");
+    let ids = session.slots();
+    let others: Vec<&String> = ids.iter().filter(|id| **id != spy).collect();
+    for id in &others {
+        wait_until("a trace", || session.has(&format!("work/{id}/written")).then_some(()));
+    }
+    std::fs::write(session.path(&format!("work/{spy}/look")), "").unwrap();
+    wait_until("the spy", || (session.slot(&spy)["state"] == "COMPLETED").then_some(()));
+    for id in &others {
+        std::fs::write(session.path(&format!("work/{id}/go")), "").unwrap();
+    }
+    assert_eq!(team.wait().code(), Some(0), "{}", team.stderr());
+    assert_eq!(ids.iter().filter(|id| session.slot(id)["state"] == "COMPLETED").count(), 4, "{}", team.stderr());
+    let record = session.text("events.jsonl");
+    let answer = session.text(&format!("response-{spy}.md"));
+    assert!(answer.contains("seen"), "{answer}");
+    // Landlock can put nothing in the place of a folder of HOME; the databases are private under it as well.
+    let enforced = record.contains("session files: enforced");
+    assert_eq!(answer.contains("/work/"), !enforced, "{answer}");
+    let files = |folder: &str| {
+        let entries = std::fs::read_dir(env.home().join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
+        entries.filter(|name| name.to_string_lossy().contains('.')).count()
+    };
+    assert_eq!(files(".codex"), 1, "its sign-in and no database");
+    assert!(!enforced || files(".claude/sessions") == 0);
+    assert_eq!(left(&env), Vec::<String>::new());
 }

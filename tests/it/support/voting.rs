@@ -63,7 +63,7 @@ pub(crate) fn assert_consistent(session: &Session) {
         let folder = session.round(&round.folder());
         let history = History::read(&layout.round(*round).events()).unwrap();
         let Event::Created { parent: Some(parent), .. } = &history.records[0].event else { panic!("no parent") };
-        assert_eq!(parent.round, *round);
+        assert_eq!(parent.round, Some(*round));
         let opened = own.records.iter().position(|r| matches!(r.event, Event::RoundOpened { round: r } if r == *round));
         assert_eq!(Some(parent.head), own.records[opened.unwrap() + 1].prev, "the round is tied to its opening");
         let closed = own.records.iter().rev().find_map(|record| match &record.event {
@@ -102,7 +102,7 @@ fn assert_turns(folder: &Session, round: Round, history: &History) {
         let inside = folder.round(turn.folder());
         let own = History::read(&Layout::new(inside.dir()).events()).unwrap();
         let Event::Created { parent: Some(parent), slots, .. } = &own.records[0].event else { panic!("no parent") };
-        assert_eq!((parent.round, parent.turn), (round, Some(turn)));
+        assert_eq!((parent.round, parent.turn), (Some(round), Some(turn)));
         assert_eq!(Some(parent.head), history.records[opened + 1].prev, "the turn is tied to its opening");
         let Event::TurnOpened { judges, .. } = &history.records[opened].event else { unreachable!() };
         assert_eq!(judges, slots);

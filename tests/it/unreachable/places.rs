@@ -75,9 +75,10 @@ fn a_judge_sees_its_own_prompt_and_nothing_of_the_others() {
 }
 
 #[test]
-fn a_session_that_was_moved_is_hidden_where_it_is() {
+fn a_session_that_was_moved_is_hidden_where_it_is_with_its_neighbours_there() {
     for way in ways() {
-        let look = "cat; cat ../../../manifest.json \"$SESSIONS\"/*/manifest.json \"$SESSIONS\"/*/response-*; true";
+        let look = "cat; cat ../../../manifest.json \"$SESSIONS\"/*/manifest.json \"$SESSIONS\"/*/response-* \
+                    ../../../../*/manifest.json ../../../../*/response-*; true";
         let config = TeamToml::new()
             .agent("quokka", &["swallow", "print one"])
             .agent("wombat", &["swallow", "print two"])
@@ -93,9 +94,14 @@ fn a_session_that_was_moved_is_hidden_where_it_is() {
         let env = env.set("SESSIONS", &sessions);
         finish(&env, &["run", "-m", "quokka,wombat", "the question"], 0);
         finish(&env, &["run", "-m", "quokka,wombat", "--name", "other", "another question"], 0);
-        let moved = env.path("moved here");
-        let session = env.sessions().into_iter().find(|session| !session.id().contains("other")).unwrap();
-        std::fs::rename(session.dir(), &moved).unwrap();
+        finish(&env, &["run", "-m", "quokka,wombat", "--name", "neighbour", "a third question"], 0);
+        let moved = env.path("elsewhere/moved here");
+        std::fs::create_dir(env.path("elsewhere")).unwrap();
+        for session in env.sessions().into_iter().filter(|session| !session.id().contains("other")) {
+            let neighbour = session.id().contains("neighbour");
+            let to = if neighbour { env.path("elsewhere/neighbour") } else { moved.clone() };
+            std::fs::rename(session.dir(), to).unwrap();
+        }
         let _ = env.team(&["judge", moved.to_str().unwrap(), "--judges", "thief"]).output().unwrap();
         let round = crate::support::Session::at(&moved).round("judging");
         assert_eq!(round.text("response-01.md"), round.text("prompt-01.md"), "{way}: its own prompt and no more");
@@ -103,61 +109,79 @@ fn a_session_that_was_moved_is_hidden_where_it_is() {
 }
 
 #[test]
-fn a_second_mount_of_the_same_folder_shows_nothing_either() {
-    if level() != Level::Enforced {
-        // Landlock's rules hang on the paths that they were made for; the README says so.
-        return;
-    }
-    let config = TeamToml::new().model(
-        "thief",
-        &[shell("cat; cat other/ai-docs/sessions/*/manifest.json; cat \"$OLDPWD\"/x; find / -name manifest.json -path '*team-*' -exec cat {} + 2>/dev/null | grep thief; cat \"${PWD%/ai-docs/*}\"/second/ai-docs/sessions/*/manifest.json \"${PWD%/ai-docs/*}\"/part/*/manifest.json; echo looked")],
-    );
-    let env = TestEnv::with(&config);
-    for folder in ["second", "part", "ai-docs/sessions"] {
-        std::fs::create_dir_all(env.path(folder)).unwrap();
-    }
+fn a_second_mount_of_the_same_folder_shows_nothing_under_namespaces_and_makes_landlock_partial() {
+    let look = "cat > /dev/null; around=\"${PWD%/ai-docs/*}\"; cat other/ai-docs/sessions/*/manifest.json \"$OLDPWD\"/x \
+                \"$around\"/second/ai-docs/sessions/*/manifest.json \"$around\"/part/*/manifest.json; \
+                find \"$around\" -name manifest.json -exec cat {} +; echo looked";
     // In a mount namespace of the test's own; an ordinary user needs a user namespace for it.
     let unshare = if geteuid().is_root() { "-m" } else { "-Urm" };
-    let script = "mount --bind . second && mount --bind ai-docs/sessions part && exec \"$@\"";
-    let mut team =
-        env.start_under(&["unshare", unshare, "sh", "-c", script, "sh"], &["run", "-m", "thief", "question"]);
-    assert_eq!(team.wait().code(), Some(0), "{}", team.stderr());
-    let answer = env.session().text("response-01.md");
-    assert!(answer.contains("looked") && !answer.contains("thief"), "{answer}");
+    for way in ways() {
+        let config = TeamToml::new().model("thief", &[shell(look)]);
+        let env = TestEnv::with(&config).set("TEAM_ISOLATION", way);
+        for folder in ["second", "part", "ai-docs/sessions"] {
+            std::fs::create_dir_all(env.path(folder)).unwrap();
+        }
+        let script = "mount --bind . second && mount --bind ai-docs/sessions part && exec \"$@\"";
+        let wrapper = ["unshare", unshare, "sh", "-c", script, "sh"];
+        let mut team = env.start_under(&wrapper, &["run", "-m", "thief", "question"]);
+        let ended = team.wait();
+        if env.sessions().is_empty() {
+            // Nobody may mount here, so there is no second mount to be kept from anybody; and nothing is promised.
+            assert_ne!(level(), Level::Enforced, "{way}: {}", team.stderr());
+            finish(&env, &["run", "--require-blind", "-m", "thief", "question"], 2);
+            continue;
+        }
+        assert_eq!(ended.code(), Some(0), "{way}: {}", team.stderr());
+        let session = env.session();
+        let answer = session.text("response-01.md");
+        assert!(answer.contains("looked"), "{way}: {answer}");
+        let held = if way == "landlock" { Level::Partial } else { Level::Enforced };
+        let record = session.text("events.jsonl");
+        assert!(record.contains(&format!("session files: {held}")), "{way}: {record}");
+        // Landlock's rules hang on the paths that they were made for, as the README says.
+        assert_eq!(answer.contains("thief"), held == Level::Partial, "{way}: {answer}");
+    }
 }
 
 #[test]
 fn transcripts_of_one_program_are_not_there_for_another_and_its_sign_in_is() {
-    if level() != Level::Enforced {
-        return;
+    // Programs by the names of real ones have their habits. Each lists what it finds, and leaves its own.
+    let script = r#"#!/bin/sh
+        cat > /dev/null
+        home="$HOME/.claude" temporary="$TMPDIR/claude-0"
+        mkdir -p "$home/projects" "$temporary"
+        echo "in HOME: $(ls "$home/projects")"; echo "in TMPDIR: $(ls "$temporary")"; cat "$home/credentials"
+        echo prompt > "$home/projects/$1"; echo prompt > "$temporary/$1"; echo "refreshed-$1" >> "$home/log"
+        cat "$home/projects/$1" "$temporary/$1"
+    "#;
+    for way in ways() {
+        let env = TestEnv::new().program("claude", script).set("TEAM_ISOLATION", way);
+        let program = env.path("bin/claude").display().to_string();
+        let config = TeamToml::new()
+            .model("first", &[command(&[&program, "transcript-of-first"])])
+            .model("second", &[command(&[&program, "transcript-of-second"])]);
+        env.write("team.toml", config.text());
+        std::fs::create_dir_all(env.home().join(".claude/projects")).unwrap();
+        std::fs::write(env.home().join(".claude/projects/transcript-of-yesterday"), "").unwrap();
+        std::fs::write(env.home().join(".claude/credentials"), "signed in\n").unwrap();
+        // One after the other, so that the second finds whatever the first left.
+        finish(&env, &["run", "-m", "first,second", "--jobs", "1", "question"], 0);
+        let session = env.session();
+        // Landlock can put nothing in the place of a folder of HOME; what is left there stays, as the README says.
+        let in_home = way == "landlock";
+        for id in ["01", "02"] {
+            let answer = session.text(&format!("response-{id}.md"));
+            assert!(answer.contains("signed in\nprompt\nprompt\n"), "{way}: {answer}");
+            assert!(answer.contains("in TMPDIR: \n"), "{way}: {answer}");
+            assert_eq!(answer.contains("transcript-of-yesterday"), in_home, "{way}: {answer}");
+        }
+        let left = std::fs::read_dir(env.home().join(".claude/projects")).unwrap().count();
+        assert_eq!(left, if in_home { 3 } else { 1 }, "{way}: what is added to the user's own");
+        let log = std::fs::read_to_string(env.home().join(".claude/log")).unwrap();
+        assert_eq!(log.lines().count(), 2, "{way}: what is no transcript stays: {log}");
+        let record = session.text("events.jsonl");
+        assert!(!in_home || record.contains("session files: partial"), "{way}: {record}");
     }
-    // Programs by the names of real ones have their habits.
-    let script = "#!/bin/sh\ncat > /dev/null; mkdir -p \"$HOME/.claude/projects\" /tmp/claude-0; ls \"$HOME/.claude/projects\" \
-                  /tmp/claude-0; cat \"$HOME/.claude/credentials\"; echo prompt > \"$HOME/.claude/projects/$1\"; \
-                  echo prompt > \"/tmp/claude-0/$1\"; echo refreshed-$1 >> \"$HOME/.claude/log\"; cat \"$HOME/.claude/projects/$1\"\n";
-    let env = TestEnv::new();
-    let program = env.write("bin/claude", script);
-    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let program = program.display().to_string();
-    let config = TeamToml::new()
-        .model("first", &[command(&[&program, "transcript-of-first"])])
-        .model("second", &[command(&[&program, "transcript-of-second"])]);
-    env.write("team.toml", config.text());
-    std::fs::create_dir_all(env.home().join(".claude/projects")).unwrap();
-    std::fs::write(env.home().join(".claude/projects/transcript-of-yesterday"), "").unwrap();
-    std::fs::write(env.home().join(".claude/credentials"), "signed in\n").unwrap();
-    // One after the other, so that the second finds whatever the first left.
-    finish(&env, &["run", "-m", "first,second", "--jobs", "1", "question"], 0);
-    let session = env.session();
-    for id in ["01", "02"] {
-        let answer = session.text(&format!("response-{id}.md"));
-        assert!(answer.contains("signed in") && answer.contains("prompt"), "{answer}");
-        assert!(!answer.contains("transcript-of"), "{answer}");
-    }
-    let left = |folder: &str| std::fs::read_dir(env.home().join(folder)).unwrap().count();
-    assert_eq!(left(".claude/projects"), 1, "nothing is added to the user's own");
-    let log = std::fs::read_to_string(env.home().join(".claude/log")).unwrap();
-    assert_eq!(log.lines().count(), 2, "what is no transcript stays: {log}");
 }
 
 #[test]

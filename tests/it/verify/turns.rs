@@ -251,6 +251,13 @@ fn a_forged_pass_turn_count_rule_or_import_does_not_follow_from_the_replies_and_
             "cannot be what the ballots were read from",
         ),
         (
+            "what a file was called",
+            "judging-3/votes.json",
+            once("strict.txt", "kinder.txt"),
+            "judging-3/votes.json",
+            "imported.files[1].name`",
+        ),
+        (
             "a file from anywhere",
             "judging-3/events.jsonl",
             once("\"file\":\"import-01.txt\"", "\"file\":\"../input.md\""),

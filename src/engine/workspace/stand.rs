@@ -1,0 +1,137 @@
+//! How far a session has got with its workspace, and taking the snapshot.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::super::plan::WorkspacePlan;
+use super::super::record::record;
+use super::super::services::Services;
+use super::select::{Selection, WorkspaceRequest};
+use crate::error::{Error, ErrorKind, Result};
+use crate::fault::{self, Point};
+use crate::fs::{self, Tree};
+use crate::ids::Sha256Hash;
+use crate::runner::{Observer, Workspace};
+use crate::session::{Event, Layout, Record, Session};
+
+/// How far a session has got with its workspace.
+pub(in super::super) enum Stand {
+    /// It has none, or needs it no more.
+    Nothing,
+    /// It is to be taken of these files.
+    Selected(Box<Selection>),
+    /// It was to be taken when the session was cut off; nobody has seen it.
+    Planned(WorkspacePlan),
+    /// It was taken.
+    Taken {
+        tree: Tree,
+        /// The hash on record.
+        recorded: Sha256Hash,
+    },
+}
+
+impl Stand {
+    /// Where the session of `layout` stands by its plan and its record. What is not as it was recorded is added to
+    /// `drift`.
+    ///
+    /// # Errors
+    /// The snapshot is not there any more.
+    pub(in super::super) fn of(
+        plan: Option<&WorkspacePlan>,
+        records: &[Record],
+        layout: &Layout,
+        drift: &mut Vec<String>,
+    ) -> Result<Self> {
+        let recorded = records.iter().rev().find_map(|record| match &record.event {
+            Event::WorkspaceTaken { tree, .. } => Some(*tree),
+            _ => None,
+        });
+        let folder = layout.workspace();
+        match (plan, recorded) {
+            (_, Some(recorded)) => {
+                let tree = Tree::read(&folder).map_err(|error| {
+                    Error::new(ErrorKind::Integrity, format!("the snapshot that slots are to work in is lost: {error}"))
+                        .hint(format!("put `{}` back, or run again", folder.display()))
+                })?;
+                if tree.hash() != recorded {
+                    drift.push(format!("`{}` was changed", folder.display()));
+                }
+                Ok(Self::Taken { tree, recorded })
+            }
+            (Some(plan), None) => Ok(Self::Planned(plan.clone())),
+            (None, None) => Ok(Self::Nothing),
+        }
+    }
+}
+
+/// The snapshot that slots of `session` work in, taken if that was not done.
+pub(in super::super) async fn ready(
+    session: &mut Session,
+    stand: &Stand,
+    services: &Services,
+    observer: &mut dyn Observer,
+) -> Result<Option<Arc<Workspace>>> {
+    let layout = session.layout().clone();
+    let folder = layout.workspace();
+    let tree = match stand {
+        Stand::Nothing => return Ok(None),
+        Stand::Taken { tree, recorded } => {
+            if tree.hash() != *recorded {
+                note(session, tree, observer)?;
+            }
+            tree.clone()
+        }
+        Stand::Selected(selection) => take(session, layout, selection, observer).await?,
+        Stand::Planned(plan) => {
+            let Some(dir) = plan.dir() else {
+                return Err(Error::usage("the folder of the workspace has no name that could be recorded")
+                    .hint("nobody was asked yet: run again"));
+            };
+            let sessions: Vec<PathBuf> =
+                services.sessions().iter().cloned().chain(layout.root().parent().map(Path::to_owned)).collect();
+            let request = WorkspaceRequest { dir, untracked: plan.untracked, sessions: &sessions };
+            let selection = Selection::of(request).await?;
+            take(session, layout, &selection, observer).await?
+        }
+    };
+    Ok(Some(Arc::new(Workspace::new(folder, tree))))
+}
+
+/// Takes the snapshot. What a process that died left of it is replaced: nobody has seen it.
+async fn take(
+    session: &mut Session,
+    layout: Layout,
+    selection: &Selection,
+    observer: &mut dyn Observer,
+) -> Result<Tree> {
+    let (root, paths) = (selection.root.clone(), selection.paths.clone());
+    // Off the workers: there may be a gigabyte of it.
+    let taken = tokio::task::spawn_blocking(move || {
+        let (part, folder) = (layout.workspace_part(), layout.workspace());
+        fs::remove_dir_all(&part)?;
+        fs::remove_dir_all(&folder)?;
+        let copied = fs::copy_paths(&root, &part, paths.iter().map(PathBuf::as_path)).and_then(|()| {
+            fault::reach(Point::WorkspaceCopied);
+            fs::sync_file_system(&part)?;
+            fs::publish(&part, &folder)
+        });
+        if let Err(error) = copied {
+            fs::remove_dir_all(&part).ok();
+            return Err(error);
+        }
+        Tree::read(&folder)
+    });
+    let tree = taken.await.map_err(|error| Error::internal(format!("the snapshot was not taken: {error}")))?;
+    let tree = tree.map_err(|error| Error::io("cannot take the snapshot of the workspace", error))?;
+    fault::reach(Point::WorkspaceNamed);
+    note(session, &tree, observer)?;
+    fault::reach(Point::WorkspaceRecorded);
+    Ok(tree)
+}
+
+/// Puts the snapshot on record.
+fn note(session: &mut Session, tree: &Tree, observer: &mut dyn Observer) -> Result<()> {
+    let event = Event::WorkspaceTaken { tree: tree.hash(), files: tree.files(), bytes: tree.bytes() };
+    record(session.panel_mut(), event, observer)?;
+    Ok(session.panel_mut().settle()?)
+}

@@ -1,0 +1,55 @@
+//! Which files of a folder are whose, as git sees it.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use super::call::{Git, GitError, failed};
+
+/// The mode of an entry that is a repository of its own.
+const SUBMODULE: &[u8] = b"160000 ";
+
+/// A path that git lists, relative to the folder that it was asked about.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Listed {
+    /// A file or a link.
+    File(PathBuf),
+    /// The folder of another repository: a submodule, or one that lies in this one's work tree.
+    Repository(PathBuf),
+}
+
+impl Git {
+    /// What is tracked below the folder, whether it is there now or not; ordered, each once.
+    pub async fn tracked(&self) -> Result<Vec<Listed>, GitError> {
+        let output = self.list(&["--cached", "--stage"]).await?;
+        let entry = |line: &[u8]| {
+            // `MODE HASH STAGE<TAB>PATH`; a file in conflict has a line for each side.
+            let tab = line.iter().position(|byte| *byte == b'\t')?;
+            let path = PathBuf::from(OsStr::from_bytes(&line[tab + 1..]));
+            Some(if line.starts_with(SUBMODULE) { Listed::Repository(path) } else { Listed::File(path) })
+        };
+        let mut listed: Vec<Listed> = output.split(|byte| *byte == 0).filter_map(entry).collect();
+        listed.sort();
+        listed.dedup();
+        Ok(listed)
+    }
+
+    /// What is neither tracked nor ignored below the folder.
+    pub async fn untracked(&self) -> Result<Vec<Listed>, GitError> {
+        let output = self.list(&["--others", "--exclude-standard"]).await?;
+        let entry = |path: &[u8]| match path.strip_suffix(b"/") {
+            Some(folder) => Listed::Repository(PathBuf::from(OsStr::from_bytes(folder))),
+            None => Listed::File(PathBuf::from(OsStr::from_bytes(path))),
+        };
+        let mut listed: Vec<Listed> =
+            output.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(entry).collect();
+        listed.sort();
+        Ok(listed)
+    }
+
+    async fn list(&self, which: &[&str]) -> Result<Vec<u8>, GitError> {
+        let arguments: Vec<&OsStr> = ["ls-files", "-z"].iter().chain(which).map(OsStr::new).collect();
+        let output = self.ask(&arguments).await?;
+        if output.status.success() { Ok(output.stdout) } else { Err(failed("ls-files", &output)) }
+    }
+}

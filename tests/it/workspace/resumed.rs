@@ -1,0 +1,83 @@
+//! A session that was cut off works on in the same snapshot.
+
+use std::os::unix::process::ExitStatusExt;
+
+use super::world::{LIST, script, verifies};
+use crate::support::{Session, TeamToml, TestEnv, finish};
+
+/// Runs until `point`, in a world whose workspace holds one file.
+fn cut_off(point: &str) -> (TestEnv, Session) {
+    let env = TestEnv::with(&script(TeamToml::new().panel(&["eye"]), "eye", LIST));
+    env.write("app/a.txt", "before\n");
+    let output = env.team(&["run", "--workspace", "app", "what?"]).env("TEAM_FAULT_POINT", point).output().unwrap();
+    assert_eq!(output.status.signal(), Some(9), "{}", String::from_utf8_lossy(&output.stderr));
+    env.wait_for_no_processes();
+    let session = env.session();
+    env.write("app/a.txt", "after\n");
+    (env, session)
+}
+
+#[test]
+fn what_was_taken_is_what_is_shown_however_the_folder_has_changed() {
+    let (env, session) = cut_off("slot-started");
+    std::fs::remove_dir_all(env.path("app")).unwrap();
+    finish(&env, &["resume"], 0);
+    assert!(session.text("response-01.md").contains("a.txt: before"));
+    verifies(&env);
+}
+
+#[test]
+fn what_was_not_taken_yet_is_taken_then() {
+    for point in ["session-made", "workspace-copied", "workspace-named"] {
+        let (env, session) = cut_off(point);
+        let (out, _) = finish(&env, &["verify"], 0);
+        let has_some = session.has("workspace") || session.has(".workspace.part");
+        assert_eq!(out.contains("is not recorded, so nothing can be said of it"), has_some, "{point}: {out}");
+        finish(&env, &["resume"], 0);
+        assert!(session.text("response-01.md").contains("a.txt: after"), "{point}");
+        assert!(!session.has(".workspace.part"));
+        verifies(&env);
+    }
+}
+
+#[test]
+fn a_snapshot_that_was_changed_since_is_refused_until_that_is_accepted() {
+    let (env, session) = cut_off("workspace-recorded");
+    std::fs::write(session.path("workspace/a.txt"), "forged\n").unwrap();
+    let (_, err) = finish(&env, &["resume"], 2);
+    assert!(err.contains("workspace` was changed") && err.contains("--accept-drift"), "{err}");
+    let (out, _) = finish(&env, &["verify"], 6);
+    assert!(out.contains("`workspace`: does not hold the files"), "{out}");
+    finish(&env, &["resume", "--accept-drift"], 0);
+    assert!(session.text("response-01.md").contains("a.txt: forged"));
+    let (out, _) = finish(&env, &["verify"], 0);
+    assert!(out.contains("the workspace was another one before"), "{out}");
+}
+
+#[test]
+fn a_snapshot_that_is_lost_is_named() {
+    let (env, session) = cut_off("workspace-recorded");
+    std::fs::remove_dir_all(session.path("workspace")).unwrap();
+    let (_, err) = finish(&env, &["resume"], 6);
+    assert!(err.contains("the snapshot that slots are to work in is lost") && err.contains("run again"), "{err}");
+}
+
+#[test]
+fn verify_names_a_workspace_that_was_changed_lost_or_planted() {
+    let env = TestEnv::with(&script(TeamToml::new().panel(&["eye"]), "eye", "echo hello"));
+    env.write("app/a.txt", "x\n");
+    finish(&env, &["run", "--workspace", "app", "what?"], 0);
+    let session = env.session();
+    std::fs::write(session.path("workspace/planted"), "").unwrap();
+    let (out, _) = finish(&env, &["verify"], 6);
+    assert!(out.contains("`workspace`: does not hold the files that line 2"), "{out}");
+    std::fs::remove_dir_all(session.path("workspace")).unwrap();
+    let (out, _) = finish(&env, &["verify"], 6);
+    assert!(out.contains("`workspace`: is missing"), "{out}");
+
+    let env = TestEnv::with(&script(TeamToml::new().panel(&["eye"]), "eye", "echo hello"));
+    finish(&env, &["run", "what?"], 0);
+    std::fs::create_dir(env.session().path("workspace")).unwrap();
+    let (out, _) = finish(&env, &["verify"], 6);
+    assert!(out.contains("`workspace`: is no part of the session"), "{out}");
+}
