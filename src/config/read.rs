@@ -287,11 +287,16 @@ seed = 0
         team.toml:8: `models.a.reasoning_effort` is empty | the provider's own word, such as `low` or `high`
         ");
         let price = |price: &str| problems(&format!("[models.a]\nuse = \"x\"\nprice = {{ {price} }}"));
-        insta::assert_snapshot!(price("input = -1.0"), @"");
-        insta::assert_snapshot!(price("output = inf"), @"");
-        insta::assert_snapshot!(price("as_of = 2026"), @"");
-        insta::assert_snapshot!(price("as_of = \"soon\""), @"");
-        insta::assert_snapshot!(price("inptu = 1"), @"");
+        for (written, told) in [
+            ("input = -1.0", "`models.a.price.input`: "),
+            ("output = inf", "an amount of US dollars from 0 on"),
+            ("as_of = 2026", "`2026` is no day: write it like `2026-01-31`"),
+            ("as_of = \"soon\"", "`soon` is no day"),
+            ("inptu = 1", "did you mean `input`?"),
+        ] {
+            let problems = price(written);
+            assert!(problems.starts_with("team.toml:3: ") && problems.contains(told), "{written}: {problems}");
+        }
         insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\nseed = -1"), @"team.toml:3: `models.a.seed`: invalid value: integer `-1`, expected a whole number from 0 on |");
         insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\ntemperature = \"hot\""), @r#"team.toml:3: `models.a.temperature`: string "hot", expected a number |"#);
         insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\nmax_tokens = 1.5"), @"team.toml:3: `models.a.max_tokens`: number `1.5`, expected a whole number from 0 on |");

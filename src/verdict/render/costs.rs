@@ -99,7 +99,17 @@ mod tests {
         let one = Seat::Slot("01".parse().unwrap());
         let two = Seat::Judge("02".parse().unwrap());
         let all = vec![(one, seat(2, 0, Some(1200), Some("0.0123"))), (two, seat(2, 1, None, Some("0.1")))];
-        insta::assert_snapshot!(told(all).unwrap(), @"");
+        insta::assert_snapshot!(told(all).unwrap(), @r"
+        ## Cost
+
+        | Seat | Model | Calls | Tokens in | Tokens out | US dollars |
+        | :--- | :--- | ---: | ---: | ---: | :--- |
+        | slot 01 | unknown | 2 | 1200 | 1200 | 0.0123 |
+        | judge 02 | unknown | 2 | unknown | unknown | 0.10 and more |
+        | all | | 4 | 1200 | 1200 | 0.1123 and more |
+
+        The cost of 1 of 4 calls (25 %) is unknown; the sum is of the others.
+        ");
         let unknown = told(vec![(one, seat(1, 1, Some(7), None))]).unwrap();
         assert!(unknown.contains("| slot 01 | unknown | 1 | 7 | 7 | unknown |"), "{unknown}");
         assert!(unknown.contains("The cost of 1 of 1 calls (100 %) is unknown"), "{unknown}");
