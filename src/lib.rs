@@ -1,7 +1,7 @@
 //! `team`: a blind panel of models, from one prompt to a verdict.
 //!
 //! The modules in the order in which data flows; each imports only from the ones above its group. Within layer 0,
-//! `error`, `ids` and `fault` are the words that the others speak in.
+//! `error`, `ids`, `fault` and `money` are the words that the others speak in.
 //!
 //! | Layer | Module | Owns |
 //! | --- | --- | --- |

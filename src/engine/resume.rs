@@ -342,6 +342,7 @@ pub fn finished(mut session: Session, resumption: &Resumption) -> Result<Outcome
         decision = Decision::NoDecision { why: "the answers were not judged".to_owned() };
     }
     if !resumption.is_sealed {
+        session.tell_money(total(&session));
         session.finish_close()?;
     }
     Ok(Outcome { layout, decision, verdict, stop: None })

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Usage;
-use crate::config::{Price, ResolvedModel};
 use crate::ids::{Sha256Hash, SlotId};
+use crate::model::{Price, ResolvedModel};
 use crate::money::{Usd, cost_of};
 
 /// What a stream said of its use of the model.
