@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rand::CryptoRng;
 
+use super::bill::total;
 use super::outcome::{Decision, Outcome};
 use super::plan::{ImportPlan, RoundPlan, RunPlan, Terms};
 use super::record::show_since;
