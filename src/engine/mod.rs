@@ -5,6 +5,8 @@
 //! the session is closed on every path.
 
 mod ask;
+mod bill;
+mod estimate;
 mod import;
 mod input;
 mod judge;
@@ -23,12 +25,13 @@ mod verify;
 mod vote;
 mod workspace;
 
+pub use estimate::{Estimate, Range, SeatEstimate, UsdRange};
 pub use import::ImportRequest;
 pub use input::{Input, contained, read_input};
 pub use judge::JudgeRequest;
 pub use local::local_server;
 pub use outcome::{Decision, Outcome};
-pub use plan::Terms;
+pub use plan::{ChosenBy, Terms};
 pub use resume::{Pace, ResumeOptions, Resumption, finished, resume};
 pub use run::{Context, RunRequest, import, judge, run};
 pub use services::{Folders, Services, redactor_for};
