@@ -1,11 +1,11 @@
 //! `team`: a blind panel of models, from one prompt to a verdict.
 //!
 //! The modules in the order in which data flows; each imports only from the ones above its group. Within layer 0,
-//! `error`, `ids` and `fault` are the words that the others speak in.
+//! `error`, `ids`, `fault` and `money` are the words that the others speak in.
 //!
 //! | Layer | Module | Owns |
 //! | --- | --- | --- |
-//! | 0 | [`error`] [`ids`] [`fault`] [`fs`] [`git`] [`secrets`] [`prompts`] [`model`] | errors with kind, exit code and hints; newtypes; places at which a test build can die; the only file writers; the only git calls; redaction; embedded templates; what a resolved model is |
+//! | 0 | [`error`] [`ids`] [`fault`] [`fs`] [`git`] [`secrets`] [`prompts`] [`money`] [`model`] | errors with kind, exit code and hints; newtypes; places at which a test build can die; the only file writers; the only git calls; redaction; embedded templates; exact amounts; what a resolved model is |
 //! | 1 | [`config`] [`session`] | layered settings and model resolution; the folder: layout, manifest, events, status, meta, lock |
 //! | 2 | [`slots`] [`capture`] [`isolation`] | what can answer; bytes to answers; what a process may see |
 //! | 3 | [`runner`] | N slots at once: dispatcher, executor, limits, signals, processes |
@@ -35,6 +35,7 @@ pub mod fs;
 pub mod git;
 pub mod ids;
 pub mod model;
+pub mod money;
 pub mod prompts;
 pub mod secrets;
 

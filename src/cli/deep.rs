@@ -43,6 +43,7 @@ async fn ask(context: &Context, models: Vec<ResolvedModel>) -> Result<Vec<Findin
         title: "doctor".to_owned(),
         input: QUESTION.to_owned(),
         models,
+        chosen: None,
         terms: Terms {
             limits: Limits { timeout: configured.timeout.or(Some(PATIENCE)), ..configured },
             ..Terms::default()

@@ -64,6 +64,7 @@ pub(super) async fn demo(args: &DemoArgs, context: &Context) -> Result<ExitCode>
         title: input.title().to_owned(),
         input: input.text,
         models: seats,
+        chosen: None,
         terms: terms(config.settings(), false),
         checks: Checks::default(),
         strict: false,

@@ -124,11 +124,6 @@ async fn run(args: &GateArgs, context: &Context, outputs: &mut Outputs, facts: &
     facts.set_origins(&config);
     let gate = config.settings().gate.clone();
     facts.omitted = gate.omitted;
-    if let Some(most) = gate.max_cost {
-        // A limit that is not kept is worse than none.
-        return Err(Error::config(format!("`gate.max_cost` is {most}, and what members spend is not metered yet"))
-            .hint("take it out of the base, and limit the panel, `deadline` and `max_bytes` instead"));
-    }
     outputs.add(&gate.outputs, context)?;
     let changed = git.changed_files(&revisions.merge_base, &revisions.head).await.map_err(ask_failed)?;
     facts.settings_changed = settings_among(&changed);
@@ -149,13 +144,14 @@ async fn run(args: &GateArgs, context: &Context, outputs: &mut Outputs, facts: &
     let prompts = Prompts::load(None).map_err(|error| Error::internal(error.to_string()))?;
     let task = task_text(&prompts, told, &subject)?;
     let left = gate.deadline.map(|deadline| deadline.saturating_sub(started.elapsed()).max(Duration::from_millis(1)));
-    let config = config.with_deadline(left);
+    let config = config.with_limits(left, gate.max_cost);
     let request = VoteRequest {
         kind: SessionKind::Gate,
         keeping: Keeping::Folder(config.settings().sessions_dir.clone()),
         title: title(&git, &revisions).await,
         task,
         models,
+        chosen: None,
         threshold: gate.threshold.unwrap_or(config.settings().threshold),
         quorum: gate.quorum.map(std::num::NonZeroU32::get),
         repair: config.settings().vote.repair,

@@ -2,11 +2,13 @@
 //!
 //! Everything is validated here, before the first side effect: names, limits, patterns, prompts, the rule about judges.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::args::{JudgingArgs, LimitArgs};
+use super::choosing::choose_judges;
 use super::context::Context;
 use super::members::lack;
 use super::printer::{Printer, Verbosity};
@@ -17,7 +19,7 @@ use crate::error::{Error, ExitCode, Result};
 use crate::isolation::{Level, OVERRIDE_VARIABLE, Preference, probe};
 use crate::prompts::Prompts;
 use crate::report::{Both, JsonLines, LiveLines, PlainLines, SessionPlace, Silent, Starts, Written, unanswered};
-use crate::runner::{Checks, Control, Limits, Observer};
+use crate::runner::{Checks, Control, Limits, Observer, StopAll, is_metered};
 use crate::session::{View, is_temporary};
 use crate::slots::local::Progress;
 use crate::verdict::task_summary;
@@ -39,18 +41,14 @@ pub(super) fn limits(settings: &Settings) -> Limits {
 
 /// The terms of a command.
 pub(super) fn terms(settings: &Settings, require_blind: bool) -> Terms {
-    Terms { limits: limits(settings), deadline: settings.deadline, require_blind }
+    Terms { limits: limits(settings), deadline: settings.deadline, max_cost: settings.max_cost, require_blind }
 }
 
 /// How answers are judged.
-pub(super) fn judge_request(context: &Context, config: &Config, judging: &JudgingArgs) -> Result<JudgeRequest> {
-    let settings = config.settings();
-    let judges = match settings.judges.as_slice() {
-        [] => None,
-        names => Some(resolve(context, config, names)?),
-    };
+pub(super) async fn judge_request(context: &Context, config: &Config, judging: &JudgingArgs) -> Result<JudgeRequest> {
+    let judges = choose_judges(context, config).await?;
     let (prompts, prompts_dir) = prompts(context, judging.prompts.as_deref())?;
-    Ok(JudgeRequest { judges, rules: settings.vote, prompts: Arc::new(prompts), prompts_dir })
+    Ok(JudgeRequest { judges, rules: config.settings().vote, prompts: Arc::new(prompts), prompts_dir })
 }
 
 /// The texts sent to models, and the folder that the user's own among them were read from, absolute.
@@ -123,6 +121,18 @@ pub(super) async fn prepare(
             kept(mechanism.files()),
             kept(mechanism.processes())
         ));
+    }
+    if config.settings().max_cost.is_some() {
+        // In the order of the alphabet: theirs may be that of the slots.
+        let unknown = models.iter().filter(|model| !is_metered(model)).map(|model| format!("`{}`", model.name));
+        let unknown: Vec<String> = unknown.collect::<BTreeSet<_>>().into_iter().collect();
+        if !unknown.is_empty() {
+            printer.warning(format!(
+                "`--max-cost` cannot meter {} while they answer: no `price` is configured for them; what they report \
+                 themselves counts when they end",
+                unknown.join(", ")
+            ));
+        }
     }
     let mut progress = |step: Progress| printer.note(step.to_string());
     let local = local_server(models, &mut control, &mut progress).await?;
@@ -261,7 +271,11 @@ fn explain(printer: &Printer, outcome: &Outcome, session: &str) {
     let failed = outcome.exit_code() != ExitCode::DONE;
     let tell = |text: String| if failed { printer.shortfall(text) } else { printer.note(text) };
     if let Some(stop) = outcome.stop {
-        tell(format!("stopped ({}); what was complete is kept, and `team resume {session}` goes on", stop.cause()));
+        tell(format!(
+            "stopped ({}); what was complete is kept, and `team resume {session}{}` goes on",
+            stop.cause(),
+            if stop == StopAll::Budget { " --max-cost USD" } else { "" }
+        ));
     }
     let status = format!("`team status {session}`");
     match &outcome.decision {

@@ -44,6 +44,7 @@ pub(super) async fn resume(args: &ResumeArgs, context: &Context) -> Result<ExitC
         slots => format!("left of `{}`: slot {}, then {votes}", session.id(), slots.join(", ")),
     });
     let mut flags = context.global.settings();
+    flags.max_cost = left.terms().max_cost;
     flags.deadline = Some(left.terms().deadline.map_or(Limit::Unlimited, Limit::After));
     // Loaded a second time for the deadline alone; what there is to warn of was said.
     let config = Config::load(&context.cwd, &context.environment, flags)?;
@@ -64,5 +65,6 @@ fn pace(args: &PaceArgs) -> Pace {
         deadline: time(args.deadline),
         jobs: args.jobs.map(std::num::NonZeroUsize::get),
         retries: args.retries,
+        max_cost: args.max_cost,
     }
 }

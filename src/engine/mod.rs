@@ -5,7 +5,9 @@
 //! the session is closed on every path.
 
 mod ask;
+mod bill;
 mod directives;
+mod estimate;
 mod flat;
 mod import;
 mod input;
@@ -27,6 +29,7 @@ mod vote;
 mod workspace;
 
 pub use directives::{Directive, Directives, TopLines};
+pub use estimate::{Estimate, Range, SeatEstimate, UsdRange};
 pub use flat::{FLAT_FOLDER, copy_flat, wants_flat_copies};
 pub use import::ImportRequest;
 pub use input::{Input, read_input};
@@ -34,7 +37,7 @@ pub use judge::JudgeRequest;
 pub use keeping::Keeping;
 pub use local::local_server;
 pub use outcome::{Decision, Outcome};
-pub use plan::Terms;
+pub use plan::{ChosenBy, Terms};
 pub use resume::{Pace, ResumeOptions, Resumption, finished, resume};
 pub use run::{Context, RunRequest, import, judge, run};
 pub use services::{Folders, Services, redactor_for};

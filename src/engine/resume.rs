@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rand::CryptoRng;
 
+use super::bill::total;
 use super::outcome::{Decision, Outcome};
 use super::plan::{ImportPlan, RoundPlan, RunPlan, Terms};
 use super::record::show_since;
@@ -16,6 +17,7 @@ use super::workspace::Stand;
 use crate::config::{ResolvedModel, Target};
 use crate::error::{Error, Result};
 use crate::ids::{Sha256Hash, SlotId};
+use crate::money::Usd;
 use crate::runner::Limits;
 use crate::session::slot::SlotState;
 use crate::session::{
@@ -47,10 +49,12 @@ pub struct Pace {
     pub jobs: Option<usize>,
     /// How often a request is tried again.
     pub retries: Option<u32>,
+    /// The most that the session may spend, with what it has spent.
+    pub max_cost: Option<Usd>,
 }
 
 impl Pace {
-    fn over(self, Terms { limits, deadline, require_blind }: Terms) -> Terms {
+    fn over(self, Terms { limits, deadline, max_cost, require_blind }: Terms) -> Terms {
         Terms {
             limits: Limits {
                 timeout: self.timeout.unwrap_or(limits.timeout),
@@ -59,6 +63,7 @@ impl Pace {
                 retries: self.retries.unwrap_or(limits.retries),
             },
             deadline: self.deadline.unwrap_or(deadline),
+            max_cost: self.max_cost.or(max_cost),
             require_blind,
         }
     }
@@ -336,6 +341,7 @@ pub fn finished(mut session: Session, resumption: &Resumption) -> Result<Outcome
         decision = Decision::NoDecision { why: "the answers were not judged".to_owned() };
     }
     if !resumption.is_sealed {
+        session.tell_money(total(&session));
         session.finish_close()?;
     }
     Ok(Outcome { layout, decision, verdict, stop: None })

@@ -5,12 +5,13 @@ use std::path::Path;
 use jiff::Timestamp;
 use rand::CryptoRng;
 
+use super::bill::total;
 use super::flat::earlier_copies;
 use super::import::{ImportRequest, import_round};
 use super::judge::JudgeRequest;
 use super::keeping::Keeping;
 use super::outcome::{Decision, Outcome};
-use super::plan::{RunPlan, Terms, written};
+use super::plan::{ChosenBy, RunPlan, Terms, written};
 use super::publish::{Published, publish, published, voted};
 use super::record::{record, show_last};
 use super::round::{Opened, RoundContext, prompt_hashes, run_round};
@@ -20,7 +21,8 @@ use super::workspace::{Selection, Stand, ready};
 use crate::config::{ResolvedModel, Target};
 use crate::error::{Error, ErrorKind, Result};
 use crate::judging::task_schema;
-use crate::runner::{Checks, Control, Observer, Purpose, SlotJob, StopAll, run_panel};
+use crate::money::Usd;
+use crate::runner::{Checks, Control, Meter, Observer, Purpose, SlotJob, StopAll, run_panel};
 use crate::session::slot::SlotState;
 use crate::session::{Event, Layout, NewSession, Phase, Round, RoundStand, Session, SessionKind, SessionState};
 
@@ -37,6 +39,8 @@ pub struct RunRequest {
     pub input: String,
     /// The panel, in the user's order.
     pub models: Vec<ResolvedModel>,
+    /// What chose it, for the record.
+    pub chosen: Option<ChosenBy>,
     /// The terms that everybody is asked on.
     pub terms: Terms,
     /// What makes text usable.
@@ -141,6 +145,7 @@ pub(super) async fn go_on<R: CryptoRng>(
     observer: &mut dyn Observer,
     rng: &mut R,
 ) -> Result<Outcome> {
+    control.limit_cost(Meter::new(work.terms.max_cost, total(&session).known_usd));
     let ran = run_slots(&mut session, services, work, control, observer).await;
     session.finish_phase(Phase::Run);
     if let Some(vote) = &work.vote {
@@ -294,6 +299,7 @@ async fn judge_again<R: CryptoRng>(
     let notes = earlier_copies(&session)?;
     announce(session.layout().root(), None);
     session.reopen(Timestamp::now())?;
+    control.limit_cost(Meter::new(terms.max_cost, Usd::ZERO));
     control.serve(session.layout());
     observer.enter(".");
     show_last(session.panel(), observer);
@@ -378,7 +384,7 @@ async fn judge_session<R: CryptoRng>(
 /// How what was stopped is closed.
 pub(super) const fn stopped_state(stop: StopAll) -> SessionState {
     match stop {
-        StopAll::Signal(_) | StopAll::Request => SessionState::Cancelled,
+        StopAll::Signal(_) | StopAll::Request | StopAll::Budget => SessionState::Cancelled,
         StopAll::Deadline => SessionState::Failed,
     }
 }
@@ -395,11 +401,12 @@ pub(super) fn end(
 ) -> Result<Outcome> {
     let layout = session.layout().clone();
     let state = match (stop, &decision) {
-        (Some(StopAll::Signal(_) | StopAll::Request), _) => SessionState::Cancelled,
+        (Some(StopAll::Signal(_) | StopAll::Request | StopAll::Budget), _) => SessionState::Cancelled,
         (_, Decision::NothingUsable { complete: 0, .. }) => SessionState::Failed,
         _ => SessionState::Completed,
     };
     observer.enter(".");
+    session.tell_money(total(&session));
     let status = session.panel().status().clone();
     let closed = session.close(state, Timestamp::now());
     if let Ok(last) = &closed {

@@ -48,7 +48,7 @@ pub use follow::Follower;
 pub use layout::{Layout, Round, Turn};
 pub use life::{IllegalMove, SessionMove, Why, session_transition};
 pub use manifest::{Manifest, Member};
-pub use meta::{Artifact, EventsSeal, Meta, Phase, SessionKind, SessionState};
+pub use meta::{Artifact, EventsSeal, Meta, Money, Phase, SeatMoney, SessionKind, SessionState};
 pub use owner::{NewRound, NewSession, Session};
 pub use panel::{NewPanel, PanelFolder};
 pub use recorded::{accepted, isolation, isolations_used};

@@ -13,7 +13,7 @@ use super::child::{Child, has_record};
 use super::conversation::OpenConversation;
 use super::events::{Event, Parent, Record};
 use super::layout::{Layout, Round};
-use super::meta::{EventsSeal, Meta, Phase, SessionKind, SessionState};
+use super::meta::{EventsSeal, Meta, Money, Phase, SessionKind, SessionState};
 use super::panel::{NewPanel, PanelFolder};
 use super::requests;
 use super::rounds::RoundStand;
@@ -146,6 +146,7 @@ impl Session {
             status: SessionState::InProgress,
             phases_completed: vec![Phase::Init],
             models_used: None,
+            money: None,
             artifacts: BTreeMap::new(),
             events: None,
         };
@@ -307,6 +308,13 @@ impl Session {
         let manifest = self.panel.manifest();
         let names = manifest.shuffle_order.iter().filter_map(|slot| manifest.member(*slot));
         self.meta.models_used = Some(names.map(|member| member.model.clone()).collect());
+    }
+
+    /// Says what was spent, where the models are named.
+    pub fn tell_money(&mut self, money: Money) {
+        if self.meta.models_used.is_some() {
+            self.meta.money = Some(money);
+        }
     }
 }
 

@@ -171,9 +171,14 @@ fn the_help_of_run_names_every_option() {
       [PROMPT|FILE]...  The prompt, or one existing file that holds it
 
     Options:
-      -m, --models <NAMES>      The models, separated by commas; may be repeated [default: `panel` of
-                                the configuration]
+      -m, --models <NAMES>      The models, separated by commas; may be repeated [default: the
+                                configuration's]
       -i, --input <FILE|->      Read the prompt from a file, or `-` for standard input
+          --context <NAME>      Take the panel of this kind of task, whatever the task's words:
+                                `[contexts.NAME]` of the configuration
+          --remember            Write the panel into `team.toml`, as that of `--context` where it is
+                                given, so that it is the choice from now on
+          --estimate            Say what would be sent and what it would cost, and start nothing
           --name <NAME>         A word for the session's name
           --session-path <DIR>  Put the session inside of this folder below the current one
           --legacy              Keep the session in a temporary folder, and copy the results to
@@ -196,11 +201,15 @@ fn the_help_of_run_names_every_option() {
           --jobs <N>                 Slots at once [default: all]
           --retries <N>              Retries of a request that failed before its first answer byte
                                      [default: 2]
+          --max-cost <USD>           Stop when this many US dollars are spent, as far as it is known
+                                     what models cost
           --min-bytes <BYTES>        An answer of fewer bytes counts as empty
           --require-pattern <REGEX>  An answer without a match of this regular expression counts as
                                      empty
           --strict                   Exit with 4 when any slot is missing
           --require-blind            Refuse to run where blindness cannot be enforced
+          --offline                  Ask nothing over the network but the models: their names are not
+                                     looked up at their providers first
 
     Global options:
           --sessions-dir <DIR>  Where sessions are kept [default: ai-docs/sessions, or as configured]
@@ -213,9 +222,12 @@ fn the_help_of_run_names_every_option() {
       team run -m claude,codex question.md
       team run -m openai@gpt-4o -m ollama@qwen3 "Why is the sky blue?"
       git diff | team run -m claude,codex -i - --timeout 10m
+      team run -m claude,codex --remember question.md
       team run -m claude,codex --workspace . "Where does this leak?"
 
-    A panel in `team.toml` makes `-m` unnecessary; `team models` lists names.
+    Without `-m`, the panel is that of `[contexts.x]` where the task's words are of that kind (debug,
+    research, coding, review, architecture, testing, or one of your own), else `panel`, else what is
+    found here. `team models` lists names.
     "#);
 }
 
@@ -244,6 +256,7 @@ fn config_shows_each_value_with_where_it_comes_from() {
     leaks = "mask"                # built-in
     models.fast.seed = 7          # [DIR]/project/team.toml
     models.fast.use = "openai@m"  # [DIR]/home/.config/team/config.toml
+    offline = false               # built-in
     panel = ["claude", "fast"]    # [DIR]/project/team.toml
     passes = 1                    # built-in
     recuse = "none"               # built-in

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::model_name;
+use super::{ChoiceArgs, model_name};
 use crate::config::FileSettings;
 
 /// What to ask, and whom.
 #[derive(Debug, Clone, Default, Args)]
 pub struct AskArgs {
-    /// The models, separated by commas; may be repeated [default: `panel` of the configuration]
+    /// The models, separated by commas; may be repeated [default: the configuration's]
     #[arg(short, long, value_name = "NAMES", value_delimiter = ',', value_parser = model_name)]
     pub models: Vec<String>,
     /// Read the prompt from a file, or `-` for standard input
@@ -19,6 +19,9 @@ pub struct AskArgs {
     /// The prompt, or one existing file that holds it
     #[arg(value_name = "PROMPT|FILE")]
     pub words: Vec<String>,
+    /// Which panel of the configuration.
+    #[command(flatten)]
+    pub choice: ChoiceArgs,
     /// A word for the session's name
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
@@ -36,5 +39,6 @@ impl AskArgs {
         if !self.models.is_empty() {
             settings.panel = Some(self.models.clone());
         }
+        self.choice.apply(settings);
     }
 }

@@ -160,7 +160,7 @@ fn seat(manifest: &Manifest, id: SlotId, slot: &SlotStatus, result: Option<SeatR
         who: who(manifest, id)?,
         state: slot.state,
         seconds: slot.started_at.zip(slot.completed_at).map(|(start, end)| took(start, end)),
-        usage: slot.usage.clone(),
+        usage: slot.usage,
         result,
     })
 }
