@@ -11,19 +11,21 @@
 //! | 3 | [`runner`] | N slots at once: dispatcher, executor, limits, signals, processes |
 //! | 4 | [`judging`] | assignment, prompts, ballots |
 //! | 5 | [`verdict`] | tally, statistics, rendering |
-//! | 6 | [`engine`] [`report`] | run, judge, verdict and close put together, and the check of what they left; what is shown while they go on, here or from another terminal, and the schemas of what is written |
+//! | 6 | [`engine`] [`report`] | run, judge, verdict and close put together, and the check of what they left; what is shown while they go on, here or from another terminal, a session as one HTML file or as text, counts over many sessions, the schemas of what is written, and what CI systems read |
+//! | 7 | [`pipeline`] | the gate: which commits, which settings, what is sent of a change |
 //! | 8 | [`cli`] | the command line: one file per command |
 //!
 //! # Who writes which file of a session
 //!
 //! | File | Writer |
 //! | --- | --- |
-//! | `session-meta.json` `input.md` `manifest.json` `status.json` `events.jsonl` `.lock` `.requests/` | [`session`] |
+//! | `session-meta.json` `input.md` `task.md` `manifest.json` `status.json` `events.jsonl` `roles/` `.lock` `.requests/` | [`session`] |
 //! | `response-NN.md` `errors/NN.log` `errors/NN.partial.md` | [`capture`] |
 //! | `work/NN/` | the slot's own program |
+//! | `report.html` | [`cli`], from what [`report`] makes of the folder; no part of the record |
 //! | `workspace/` | [`engine`], before anybody is asked |
 //! | private folders of slots, below the system's temporary folder | [`runner`], removed with the slot |
-//! | `judging*/**/prompt-NN.md` `judging*/votes.json` `judging*/import-NN.txt`, `response-NN.md` of an imported judge, `verdict.json` `verdict.md` | [`engine`], from what [`judging`] and [`verdict`] make |
+//! | `judging*/**/prompt-NN.md` `repair/prompt-NN.md` `judging*/votes.json` `judging*/import-NN.txt`, `response-NN.md` of an imported judge, `verdict.json` `verdict.md` | [`engine`], from what [`judging`] and [`verdict`] make |
 
 pub mod error;
 pub mod fault;
@@ -50,5 +52,7 @@ pub mod verdict;
 
 pub mod engine;
 pub mod report;
+
+pub mod pipeline;
 
 pub mod cli;

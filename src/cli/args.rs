@@ -3,8 +3,12 @@
 //! Nothing is decided here: values are parsed, and what is not given is left to the configuration.
 
 mod choice;
+mod gate;
 mod limits;
+mod report;
 mod resume;
+mod stats;
+mod verify;
 mod vote;
 mod words;
 mod workspace;
@@ -15,12 +19,15 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{FileSettings, Leaks, Passes, Recuse, Repair, SelfVote};
-use crate::ids::Sha256Hash;
 use crate::report::Format;
 
 pub use choice::ChoiceArgs;
+pub use gate::{GateArgs, OutputArgs};
 pub use limits::{LimitArgs, PaceArgs};
+pub use report::ReportArgs;
 pub use resume::ResumeArgs;
+pub use stats::{Moment, StatsArgs};
+pub use verify::VerifyArgs;
 pub use vote::{VoteArgs, VotingArgs};
 pub use workspace::WorkspaceArgs;
 
@@ -34,6 +41,8 @@ Examples:
   team resume                                                 go on where a run was cut off
   team show latest --reveal                                   who wrote what
   team verify latest                                          whether all is as it was recorded
+  team report --open                                          all of it in the browser
+  team stats                                                  how each model did over all sessions
 
 Exit codes:
   0    done: `run` has at least one answer, `judge` has a ranking, `vote` approves
@@ -91,6 +100,8 @@ pub enum Command {
     RunAndJudge(RunAndJudgeArgs),
     /// Let every model of a panel vote on a text itself
     Vote(VoteArgs),
+    /// Let a panel vote on what a branch changes, in CI
+    Gate(GateArgs),
     /// Go on with a session that was cut off, stopped, or failed in part
     Resume(ResumeArgs),
     /// Show how far a session is
@@ -101,6 +112,10 @@ pub enum Command {
     Show(ShowArgs),
     /// Check that a session's folder still is what its record says
     Verify(VerifyArgs),
+    /// Make a report of a session: one HTML file that needs nothing else, or text
+    Report(ReportArgs),
+    /// Count over sessions how each model did
+    Stats(StatsArgs),
     /// Stop a running session, or one slot of it
     Cancel(CancelArgs),
     /// Check whether everything is ready to ask the panel
@@ -301,31 +316,6 @@ pub struct ShowArgs {
     pub reveal: bool,
 }
 
-/// `team verify`.
-#[derive(Debug, Clone, Args)]
-#[command(after_help = "\
-Examples:
-  team verify latest
-  team verify ./copied-session    a copy from elsewhere; nothing is written to it
-  team verify latest --head 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-
-It computes everything again: the chain of each record, the hash of each file, the ballots from the judges' replies, the
-count from the ballots, the text of the verdict. The folder agreeing with itself does not show who wrote it; a head that
-was noted elsewhere does, for all up to that head.
-
-Exit codes:
-  0  everything is as it was recorded
-  2  no such session, or one of a newer format
-  6  something is not: the last line says how much, and what comes first")]
-pub struct VerifyArgs {
-    /// Which one.
-    #[command(flatten)]
-    pub session: SessionArgs,
-    /// A hash that the record must hold: the head of an earlier check, or one that a `verdict.md` prints
-    #[arg(long, value_name = "HASH", value_parser = head)]
-    pub head: Option<Sha256Hash>,
-}
-
 /// `team cancel`.
 #[derive(Debug, Clone, Args)]
 pub struct CancelArgs {
@@ -425,11 +415,6 @@ impl JudgingArgs {
             settings.repair = Some(Repair::Never);
         }
     }
-}
-
-/// A hash is the same in capitals, which some programs print.
-fn head(text: &str) -> Result<Sha256Hash, String> {
-    text.trim().to_ascii_lowercase().parse().map_err(|_| "a SHA-256 is 64 hexadecimal digits".to_owned())
 }
 
 /// `-m "claude, codex"` is as good as `-m claude,codex`; an empty name is a slip.

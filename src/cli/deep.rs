@@ -5,7 +5,6 @@ use std::time::Duration;
 use super::context::Context;
 use super::doctor::Finding;
 use super::panel::{limits, prepare};
-use super::show::name_of;
 use crate::config::ResolvedModel;
 use crate::engine::{self, RunRequest, Terms};
 use crate::error::Result;
@@ -80,7 +79,7 @@ fn finding(slot: Option<&SlotStatus>, manifest: &Manifest) -> Finding {
         }
         Some(slot) => match &slot.error {
             Some(error) => {
-                let detail = reveal(&error.detail, |placeholder| name_of(manifest, placeholder));
+                let detail = reveal(&error.detail, |placeholder| manifest.name_for(placeholder));
                 let found = Finding::failed(format!("{}: {detail}", error.reason.as_str()));
                 // The log went with the session.
                 match error.reason.points_to_the_log() {

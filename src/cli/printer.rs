@@ -111,6 +111,14 @@ impl Printer {
         self.live[1]
     }
 
+    /// How wide data may be: as the terminal that it goes to, and 80 columns elsewhere.
+    #[must_use]
+    pub fn data_columns(&self) -> usize {
+        let terminal = self.data_to_terminal.then(|| rustix::termios::tcgetwinsize(io::stdout()).ok()).flatten();
+        // A terminal that does not know its size says 0.
+        terminal.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(80)
+    }
+
     /// One line of data.
     pub fn line(&self, text: impl AsRef<str>) -> Result<(), Error> {
         let mut line = text.as_ref().to_owned();
@@ -178,6 +186,11 @@ impl Printer {
             Verbosity::Quiet => self.error(&Error::usage(text.as_ref())),
             Verbosity::Normal | Verbosity::Verbose => self.message(&without_controls(text.as_ref())),
         }
+    }
+
+    /// A line for the program that reads this one's messages: a workflow command of a CI system.
+    pub fn command(&self, line: &str) {
+        self.message(line);
     }
 
     /// What ended the command, why, and what to do next.

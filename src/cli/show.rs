@@ -12,7 +12,7 @@ use super::sessions::{find, slot_named};
 use crate::error::{ExitCode, Result};
 use crate::ids::{Sha256Hash, SlotId};
 use crate::report::{SessionReport, status_text};
-use crate::secrets::{Naming, Placeholder, reveal};
+use crate::secrets::reveal;
 use crate::session::slot::SlotState;
 use crate::session::{Event, History, Layout, Manifest, Session, SessionError, View};
 
@@ -30,7 +30,7 @@ pub(super) fn show(args: &ShowArgs, context: &Context) -> Result<ExitCode> {
         None => session_text(&view, names.as_ref())?,
     };
     let text = match &names {
-        Some(names) => reveal(&text, |placeholder| name_of(names, placeholder)),
+        Some(names) => reveal(&text, |placeholder| names.name_for(placeholder)),
         None => text,
     };
     context.printer.document(&text)?;
@@ -43,17 +43,6 @@ fn reveal_names(layout: &Layout) -> Result<Manifest> {
     let mut session = Session::open(layout.clone())?;
     session.note(Event::Revealed, Timestamp::now())?;
     Ok(manifest)
-}
-
-/// What a placeholder in a text of the session stands for.
-pub(super) fn name_of(manifest: &Manifest, placeholder: Placeholder) -> Option<String> {
-    let member = manifest.member(placeholder.slot)?;
-    let words = member.resolved.naming_words();
-    match placeholder.naming {
-        Naming::Model => Some(member.model.clone()),
-        Naming::Program => words.program.into_iter().next(),
-        Naming::Key => words.key.into_iter().next(),
-    }
 }
 
 /// The verdict, or the state and the answers.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::args::VerifyArgs;
 use super::context::Context;
-use crate::engine::{self, Verification};
+use crate::engine::{self, Checked, Verification};
 use crate::error::{ExitCode, Result};
 use crate::report::{bytes, without_controls};
 use crate::session::Catalogue;
@@ -43,17 +43,7 @@ fn text(found: &Verification, folder: &str) -> String {
         let open = if record.closed { "" } else { ", not closed" };
         line(format!("record   {}: {}{open}, head {head}", record.file, count(record.events as u64, "line")));
     }
-    let checked = found.checked;
-    line(format!(
-        "checked  {} ({}): {}, {}; {} read again for {}, {} counted again",
-        count(checked.files, "file"),
-        bytes(checked.bytes),
-        count(checked.answers, "answer"),
-        count(checked.rounds, "round"),
-        plural(checked.ballots, "reply", "replies"),
-        count(checked.votes, "vote"),
-        count(checked.verdicts, "verdict"),
-    ));
+    line(format!("checked  {}", checked(&found.checked)));
     for note in &found.notes {
         line(format!("note     {}", one_line(note)));
     }
@@ -80,6 +70,20 @@ fn text(found: &Verification, folder: &str) -> String {
         }
     });
     text
+}
+
+/// What was read, in words.
+pub(super) fn checked(checked: &Checked) -> String {
+    format!(
+        "{} ({}): {}, {}; {} read again for {}, {} counted again",
+        count(checked.files, "file"),
+        bytes(checked.bytes),
+        count(checked.answers, "answer"),
+        count(checked.rounds, "round"),
+        plural(checked.ballots, "reply", "replies"),
+        count(checked.votes, "vote"),
+        count(checked.verdicts, "verdict"),
+    )
 }
 
 /// The name of a planted file, or a model's words, must not pass for a line of ours.

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{Leaks, Passes, Recuse, Repair, Untracked};
-use super::{Limit, OutputFormat, Price, PromptVia, Threshold, Wire};
+use super::{GateEntry, Limit, OutputFormat, Price, PromptVia, Threshold, Wire};
 use crate::money::Usd;
 
 /// One layer of settings; what is `None` or absent is left to the layers below.
@@ -62,9 +62,9 @@ pub struct FileSettings {
     /// Panels by kind of task.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub contexts: BTreeMap<String, ContextEntry>,
-    /// What CI runs. Read for a later version, checked there.
-    #[serde(skip_serializing_if = "toml::Table::is_empty")]
-    pub gate: toml::Table,
+    /// What CI runs.
+    #[serde(skip_serializing_if = "GateEntry::is_empty")]
+    pub gate: GateEntry,
     /// The review pipeline. Read for a later version, checked there.
     #[serde(skip_serializing_if = "toml::Table::is_empty")]
     pub pipeline: toml::Table,
@@ -231,10 +231,30 @@ pub(super) const PROVIDER_KEYS: &[&str] =
 /// The keys of `[contexts.NAME]`.
 pub(super) const CONTEXT_KEYS: &[&str] = &["panel", "words"];
 
+/// The keys of `[gate]`.
+pub(super) const GATE_KEYS: &[&str] = &[
+    "what",
+    "plan",
+    "command",
+    "panel",
+    "threshold",
+    "quorum",
+    "max_cost",
+    "deadline",
+    "max_bytes",
+    "ignore",
+    "omitted",
+    "outputs",
+];
+/// The keys of `[gate.outputs]`.
+pub(super) const GATE_OUTPUT_KEYS: &[&str] = &["junit", "sarif", "gitlab", "markdown", "github"];
+
 /// The keys that may stand in the table at `path`, as far as they are fixed.
 pub(super) fn known_keys(path: &[String]) -> &'static [&'static str] {
     match path {
         [] => TOP_KEYS,
+        [section] if section == "gate" => GATE_KEYS,
+        [section, outputs] if section == "gate" && outputs == "outputs" => GATE_OUTPUT_KEYS,
         [section, _] if section == "models" => MODEL_KEYS,
         [section, _] if section == "providers" => PROVIDER_KEYS,
         [section, _] if section == "contexts" => CONTEXT_KEYS,
@@ -246,6 +266,7 @@ pub(super) fn known_keys(path: &[String]) -> &'static [&'static str] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::GateOutputs;
 
     fn struct_keys<T: Serialize>(value: &T) -> Vec<String> {
         // JSON keeps the absent ones, so this is the list of all fields.
@@ -261,11 +282,13 @@ mod tests {
         let model = ModelEntry { env: env.clone(), ..ModelEntry::default() };
         let provider = ProviderEntry { headers: env, ..ProviderEntry::default() };
         let context = ContextEntry::default();
+        let gate =
+            GateEntry { outputs: GateOutputs { github: Some(true), ..GateOutputs::default() }, ..GateEntry::default() };
         let top = FileSettings {
             models: BTreeMap::from([("x".to_owned(), model.clone())]),
             providers: BTreeMap::from([("x".to_owned(), provider.clone())]),
             contexts: BTreeMap::from([("x".to_owned(), context.clone())]),
-            gate: filled.clone(),
+            gate: gate.clone(),
             pipeline: filled,
             ..FileSettings::default()
         };
@@ -274,5 +297,7 @@ mod tests {
         assert_eq!(struct_keys(&provider), PROVIDER_KEYS);
         assert_eq!(struct_keys(&context), CONTEXT_KEYS);
         assert_eq!(struct_keys(&Price::default()), PRICE_KEYS);
+        assert_eq!(struct_keys(&gate), GATE_KEYS);
+        assert_eq!(struct_keys(&gate.outputs), GATE_OUTPUT_KEYS);
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! Order: built-in < imported < user < project < environment < flags, key by key, lists replaced as a whole. A relative
 //! `sessions_dir`, `workspace`, program or recording in a `team.toml` starts from its folder, everywhere else from the
-//! current one. `[gate]` and `[pipeline]` belong to later versions: they are accepted as they are, so that
+//! current one. `[pipeline]` belongs to later versions: it is accepted as it is, so that
 //! one file serves both. Any other unknown key is an error.  A name is resolved once, before any side effect, into a
 //! [`ResolvedModel`] that holds everything needed to ask it; the manifest keeps that for a later resume.
 
@@ -17,6 +17,7 @@ mod context_words;
 mod duration;
 mod environment;
 mod file;
+mod gate;
 mod imported;
 mod layer;
 mod literal_secret;
@@ -44,13 +45,14 @@ pub use builtin::{LOCAL_CONTEXT_TOKENS, LOCAL_MODEL, is_known_provider};
 pub use duration::{DurationError, Limit, format_duration, parse_duration};
 pub use environment::Environment;
 pub use file::{ContextEntry, FileSettings, ModelEntry, ProviderEntry, SelfVote};
+pub use gate::{GateEntry, GateOutputs, GateSettings, GateSubject, OmittedRule};
 pub use layer::Origin;
 pub use literal_secret::names_a_secret;
-pub use load::{Config, EffectiveValue, Settings};
+pub use load::{Config, EffectiveValue, ProjectFiles, Settings};
 pub use naming::NamingWords;
 pub use nearest::{close_matches, nearest};
 pub use panel_choice::{ContextBy, PanelChoice, PanelSource};
-pub use places::PROJECT_FILE;
+pub use places::{IMPORTED_FILE, PROJECT_FILE};
 pub use problem::{ConfigError, Problem};
 pub use remember::{Remembered, with_panel};
 pub use resolve::{Kept, Models, ResolveError};

@@ -34,7 +34,7 @@ pub use outcome::{Decision, Outcome};
 pub use plan::{ChosenBy, Terms};
 pub use resume::{Pace, ResumeOptions, Resumption, finished, resume};
 pub use run::{Context, RunRequest, import, judge, run};
-pub use services::{Folders, Services};
+pub use services::{Folders, Services, redactor_for};
 pub use verify::{Checked, Mismatch, RecordEnd, Verification, verify};
 pub use vote::{VoteRequest, check_judgeable, vote};
 pub use workspace::{LeftOut, Origin, Selection, WorkspaceRequest};

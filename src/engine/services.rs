@@ -207,6 +207,12 @@ fn plan_of(model: &ResolvedModel, environment: &Environment) -> Option<agents::P
     agents::plan(model, &call).ok()
 }
 
+/// What takes the secrets of `models`, as far as `environment` has them, out of what is shown.
+#[must_use]
+pub fn redactor_for<'a>(models: impl IntoIterator<Item = &'a ResolvedModel>, environment: &Environment) -> Redactor {
+    Redactor::new(models.into_iter().flat_map(|model| secrets_of(model, environment)))
+}
+
 /// The values that asking `model` hands to somebody: they must never be written or shown.
 fn secrets_of(model: &ResolvedModel, environment: &Environment) -> Vec<String> {
     match &model.target {

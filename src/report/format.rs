@@ -31,6 +31,20 @@ pub fn seconds(total: u64) -> String {
     }
 }
 
+/// A number with its thousands apart: `1 234 567`, by a blank that does not break.
+#[must_use]
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            out.push('\u{a0}');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 /// `text` with every control character but newline and tab replaced, so that it cannot drive a terminal.
 #[must_use]
 pub fn without_controls(text: &str) -> String {

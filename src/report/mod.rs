@@ -1,16 +1,25 @@
-//! What a person or a program sees while a run goes on: live lines on a terminal, a line per change elsewhere, one
-//! event per line for programs, and the schemas of all that. Reads events and status, decides nothing, and names no
-//! model.
+//! What a person or a program sees of sessions: while a run goes on live lines on a terminal, a line per change elsewhere,
+//! one event per line for programs ([`LiveLines`], [`PlainLines`], [`JsonLines`]); afterwards one session as a [`sheet`],
+//! shown as an HTML file ([`page`]) or as text ([`sheet_text()`]), and many as [`stats`]; and the schemas of all that.
+//!
+//! Reads sessions and decides nothing. Only of a session whose verdict is published is a model named.
 
 mod aside;
 mod canvas;
+pub mod ci;
 mod format;
 mod ink;
 mod json;
 mod lines;
 mod live;
+pub mod page;
+mod paper;
 mod picture;
+mod published;
 mod schema;
+pub mod sheet;
+mod sheet_text;
+pub mod stats;
 mod tables;
 mod views;
 
@@ -21,6 +30,7 @@ pub use json::{JsonLines, Written};
 pub use lines::{PlainLines, Starts, unanswered};
 pub use live::LiveLines;
 pub use schema::Format;
+pub use sheet_text::sheet_text;
 pub use tables::{list_text, status_text};
 pub use views::{ListEntry, RoundReport, SessionReport, StatusReport};
 

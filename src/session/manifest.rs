@@ -13,6 +13,7 @@ use super::SessionError;
 use super::read;
 use crate::ids::{DateTime, FormatVersion, Sha256Hash, SlotId};
 use crate::model::ResolvedModel;
+use crate::secrets::{Naming, Placeholder};
 
 /// Who is who in a panel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -91,6 +92,18 @@ impl Manifest {
             });
         }
         Ok(manifest)
+    }
+
+    /// What a placeholder in a text of the session stands for.
+    #[must_use]
+    pub fn name_for(&self, placeholder: Placeholder) -> Option<String> {
+        let member = self.member(placeholder.slot)?;
+        let words = member.resolved.naming_words();
+        match placeholder.naming {
+            Naming::Model => Some(member.model.clone()),
+            Naming::Program => words.program.into_iter().next(),
+            Naming::Key => words.key.into_iter().next(),
+        }
     }
 
     /// The member behind `slot`.

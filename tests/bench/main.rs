@@ -26,6 +26,7 @@ mod measure;
 mod processes;
 mod resume;
 mod startup;
+mod stats;
 mod stream;
 mod table;
 mod tally;
@@ -44,7 +45,7 @@ fn main() -> ExitCode {
     // Cargo itself adds `--bench`.
     let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     measure::raise_descriptor_limit();
-    let groups: [(&str, Group); 8] = [
+    let groups: [(&str, Group); 9] = [
         ("startup", startup::rows),
         ("processes", processes::rows),
         ("stream", stream::rows),
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         ("tally", tally::rows),
         ("verify", verify::rows),
         ("resume", resume::rows),
+        ("stats", stats::rows),
     ];
     table::head();
     let mut over = false;

@@ -13,6 +13,7 @@
 )]
 
 mod agents;
+mod browser;
 mod demo;
 mod isolation;
 mod local_model;

@@ -130,6 +130,7 @@ fn every_file_and_line_of_a_judged_run_with_failures_fits_its_schema() {
         ("list-output", &["list", "--json"]),
         ("show-output", &["show", "--json"]),
         ("show-output", &["show", "--json", "--reveal"]),
+        ("stats-output", &["stats", "--json", "--by", "month"]),
     ] {
         let (printed, _) = finish(&env, arguments, 0);
         schemas.check(name, &serde_json::from_str(&printed).unwrap());

@@ -56,7 +56,7 @@ pub struct VoteRequest {
 }
 
 impl VoteRequest {
-    /// Refuses, before anybody is asked, a quorum that this panel cannot reach.
+    /// The quorum that holds. Refuses, before anybody is asked, one that this panel cannot reach.
     pub fn check(&self) -> Result<u32> {
         let members = u32::try_from(self.models.len()).unwrap_or(u32::MAX);
         let votes = if members == 1 { "one vote".to_owned() } else { format!("{members} votes") };

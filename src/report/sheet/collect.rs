@@ -1,0 +1,187 @@
+//! From a session's folder to its sheet.
+
+use fs_err as fs;
+use jiff::Timestamp;
+
+use super::model::{Integrity, Sheet, Side};
+use super::reading::Reader;
+use super::{answers, ballots, failures, headline, task_votes, timeline};
+use crate::error::Result;
+use crate::ids::{Sha256Hash, SlotId};
+use crate::judging::Votes;
+use crate::model::Target;
+use crate::report::format::seconds;
+use crate::report::picture::seconds_between;
+use crate::report::published::{Published, published};
+use crate::secrets::Redactor;
+use crate::session::{Event, History, Layout, Manifest, Member, Record, Round, Status, Turn, View};
+use crate::verdict::Names;
+
+/// The most of all texts together that a report holds, in bytes.
+const ALL_TEXTS: u64 = 32 << 20;
+
+/// The most of the task that it holds.
+const LONGEST_TASK: u64 = 256 << 10;
+
+/// One panel of the session in one turn: its slots, or judges of its round.
+pub(super) struct Part {
+    pub(super) side: Side,
+    /// Of a further turn its name.
+    pub(super) turn: Option<&'static str>,
+    /// Where its files are, from the session's folder: nothing, or with a slash at its end.
+    pub(super) prefix: String,
+    pub(super) status: Status,
+    pub(super) records: Vec<Record>,
+    /// Who is who in it, once the vote is over.
+    pub(super) manifest: Option<Manifest>,
+}
+
+impl Sheet {
+    /// All of the session in `view` at `now`, of whose folder a check found `integrity`; `redactor` takes secrets out of
+    /// what models wrote.
+    ///
+    /// # Errors
+    /// The session's manifest is needed for the names and cannot be read.
+    pub fn collect(view: &View, integrity: Integrity, redactor: &Redactor, now: Timestamp) -> Result<Self> {
+        let layout = &view.layout;
+        let records = History::read(&layout.events()).map(|history| history.records).unwrap_or_default();
+        let published = published(layout, &records);
+        let (verdict, task_verdict) = match &published {
+            Published::Verdict(verdict) => (Some(&**verdict), None),
+            Published::Task(verdict) => (None, Some(&**verdict)),
+            Published::None | Published::Changed | Published::Newer(_) => (None, None),
+        };
+        let round = verdict.map(|verdict| Round(verdict.round)).or_else(|| layout.rounds().pop());
+        let mut parts = vec![Part {
+            side: Side::Slot,
+            turn: None,
+            prefix: String::new(),
+            status: view.status.clone(),
+            records,
+            manifest: None,
+        }];
+        parts.extend(part(view, Side::Slot, Some("asked again"), format!("{}/", Turn::Repair.folder())));
+        parts.extend(round.into_iter().flat_map(|round| judges(view, round)));
+        if verdict.is_some() || task_verdict.is_some() {
+            for part in &mut parts {
+                let folder = Layout::new(layout.root().join(&part.prefix));
+                part.manifest = Some(Manifest::read(&folder.manifest())?);
+            }
+        }
+        let names = names(&parts);
+        let votes = verdict.and_then(|verdict| votes(layout, Round(verdict.round)));
+        let decided = verdict.map(|verdict| ballots::decided(verdict, votes.as_ref(), &names, redactor));
+        let voted = task_verdict.map(|verdict| task_votes::voted(verdict, &names, redactor));
+        let headline = match &published {
+            Published::Verdict(verdict) => {
+                headline::of_verdict(verdict, &names, layout.rounds().last() > round.as_ref())
+            }
+            Published::Task(verdict) => headline::of_task(verdict),
+            Published::Changed => headline::of_changed(),
+            Published::Newer(version) => headline::of_newer(*version),
+            Published::None => headline::of_open(view),
+        };
+        let isolation = parts[0].records.first().and_then(|record| match &record.event {
+            Event::Created { isolation, .. } => Some(isolation.clone()),
+            _ => None,
+        });
+        let mut reader = Reader::new(layout.root(), &integrity, redactor, ALL_TEXTS);
+        let task = ["task.md", "input.md"].into_iter().find(|file| layout.root().join(file).is_file());
+        let task = task.and_then(|file| reader.head(file, LONGEST_TASK).ok());
+        let failures = failures::of(&parts, &mut reader);
+        let answers = answers::of(&view.status, decided.as_ref(), voted.as_ref(), &names, &mut reader);
+        let until = view.status.completed_at.unwrap_or(now);
+        Ok(Self {
+            session: view.meta.session_id.clone(),
+            target: view.meta.target.clone(),
+            state: view.state().as_str(),
+            owner: view.owner.clone(),
+            started: stamp(view.meta.started_at),
+            ended: view.status.completed_at.map(stamp),
+            took: seconds(seconds_between(view.meta.started_at, until)),
+            made: stamp(now),
+            tool: format!("team {}", env!("CARGO_PKG_VERSION")),
+            task,
+            headline,
+            answers,
+            timeline: timeline::of(&parts, view.meta.started_at, now, decided.is_some() || voted.is_some()),
+            failures,
+            isolation,
+            decided,
+            voted,
+            integrity,
+        })
+    }
+}
+
+/// To the second, in UTC.
+pub(super) fn stamp(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
+}
+
+/// The judges of a round, then those of its further turns.
+fn judges(view: &View, round: Round) -> Vec<Part> {
+    let second = Turn::SecondPass.folder();
+    let repair = Turn::Repair.folder();
+    let places = [
+        (None, String::new()),
+        (Some("asked again"), format!("{repair}/")),
+        (Some("second pass"), format!("{second}/")),
+        (Some("second pass, asked again"), format!("{second}/{repair}/")),
+    ];
+    let place = |(turn, inside): (Option<&'static str>, String)| {
+        part(view, Side::Judge, turn, format!("{}/{inside}", round.folder()))
+    };
+    places.into_iter().filter_map(place).collect()
+}
+
+/// The panel in the folder `prefix`, where there is one.
+fn part(view: &View, side: Side, turn: Option<&'static str>, prefix: String) -> Option<Part> {
+    let folder = Layout::new(view.layout.root().join(&prefix));
+    let records = History::read(&folder.events()).map(|history| history.records).unwrap_or_default();
+    let folded = (!records.is_empty()).then(|| Status::fold(view.meta.session_id.clone(), &records).ok()).flatten();
+    let status = folded.or_else(|| Status::read(&folder.status()).ok())?;
+    let status = if view.owner.is_none() { status.without_owner() } else { status };
+    Some(Part { side, turn, prefix, status, records, manifest: None })
+}
+
+/// The name that the user gave it; a recording is not passed off as a live model.
+fn shown_name(member: &Member) -> String {
+    match member.resolved.target {
+        Target::Replay { .. } => format!("{} (a recording)", member.model),
+        Target::Process { .. } | Target::Http { .. } | Target::Local { .. } => member.model.clone(),
+    }
+}
+
+impl Part {
+    /// The name of one of its seats, once the vote is over.
+    pub(super) fn name_of(&self, id: SlotId) -> Option<String> {
+        self.manifest.as_ref()?.member(id).map(shown_name)
+    }
+}
+
+/// Nobody's, until the manifests were read.
+fn names(parts: &[Part]) -> Names {
+    let mut names = Names::default();
+    for part in parts {
+        let models = part.manifest.iter().flat_map(|manifest| &manifest.models);
+        let models = models.map(|(id, member)| (*id, shown_name(member)));
+        match part.side {
+            Side::Slot => names.slots.extend(models),
+            Side::Judge => names.judges.extend(models),
+        }
+    }
+    names
+}
+
+/// The ballots of a round, when they are those on record.
+fn votes(layout: &Layout, round: Round) -> Option<Votes> {
+    let folder = layout.round(round);
+    let records = History::read(&folder.events()).ok()?.records;
+    let recorded = records.iter().rev().find_map(|record| match &record.event {
+        Event::Verdict { votes, .. } => *votes,
+        _ => None,
+    });
+    let bytes = fs::read(folder.votes()).ok()?;
+    (recorded == Some(Sha256Hash::of(&bytes))).then(|| Votes::from_json(&bytes).ok()).flatten()
+}

@@ -1,0 +1,96 @@
+//! The first thing to read: who won, or why there is nothing to tell yet and what to do about it.
+
+use super::model::{Headline, Standing};
+use crate::ids::FormatVersion;
+use crate::session::slot::SlotState;
+use crate::session::{SessionState, View};
+use crate::verdict::{Names, TaskDecision, TaskVerdict, Verdict, banner, summary, task_summary};
+
+/// Of a session with a verdict.
+///
+/// `judged_again` says whether a later round has no verdict yet.
+pub(super) fn of_verdict(verdict: &Verdict, names: &Names, judged_again: bool) -> Headline {
+    // The banner has its own place.
+    let banner = banner(verdict);
+    let line = summary(verdict, names);
+    let line = match &banner {
+        Some(banner) => line.trim_end_matches(&format!(" [{banner}]")).to_owned(),
+        None => line,
+    };
+    Headline {
+        standing: if verdict.winner.is_some() { Standing::Won } else { Standing::Undecided },
+        line: capitalized(&line),
+        banner: banner.map(|banner| capitalized(&banner)),
+        sentence: match judged_again {
+            true => format!("{} A later round has no verdict yet.", verdict.conclusion.sentence),
+            false => verdict.conclusion.sentence.clone(),
+        },
+    }
+}
+
+/// Of a vote on a task.
+pub(super) fn of_task(verdict: &TaskVerdict) -> Headline {
+    let missing = verdict.votes.missing;
+    Headline {
+        standing: if verdict.decision == TaskDecision::Approved { Standing::Won } else { Standing::Undecided },
+        line: task_summary(verdict),
+        banner: (missing > 0)
+            .then(|| format!("Partial panel: {missing} of {} members without a vote", verdict.votes.panel)),
+        sentence: "It is the vote of this panel on this text: nothing follows for other texts.".to_owned(),
+    }
+}
+
+/// Of one without.
+pub(super) fn of_open(view: &View) -> Headline {
+    let (completed, all) = (view.status.count(SlotState::Completed), view.status.models.len());
+    let judged = view.round.is_some();
+    let (line, sentence) = match (view.state(), judged) {
+        (SessionState::InProgress | SessionState::Closing, false) => {
+            ("No verdict yet: the slots are at work", "`team status --watch` shows how far they are.")
+        }
+        (SessionState::InProgress | SessionState::Closing, true) => {
+            ("No verdict yet: the judges are at work", "`team status --watch` shows how far they are.")
+        }
+        (SessionState::Completed, false) => ("Not judged", "`team judge` has the answers judged."),
+        (SessionState::Completed, true) => ("Judged without a verdict", "`team judge` has the answers judged anew."),
+        (SessionState::Failed, _) => ("No verdict: the run failed", "`team resume --failed` asks again who failed."),
+        (SessionState::Cancelled, _) => ("No verdict: the run was stopped", "`team resume` goes on with it."),
+        (SessionState::Interrupted, _) => {
+            ("No verdict: the process that ran it died", "`team resume` goes on with it; what is complete is kept.")
+        }
+        (SessionState::AwaitingDecision, _) => {
+            ("No verdict yet: a person has to decide", "`team status` says on what.")
+        }
+    };
+    Headline {
+        standing: Standing::Open,
+        line: format!("{line}. {completed} of {all} answers are complete"),
+        banner: None,
+        sentence: format!("{sentence} Until the verdict this report names no model."),
+    }
+}
+
+/// Of one whose verdict is not the one on record.
+pub(super) fn of_changed() -> Headline {
+    Headline {
+        standing: Standing::Open,
+        line: "The verdict is not as it was recorded, so it is not shown".to_owned(),
+        banner: None,
+        sentence: "See Integrity below; `team judge` has the answers judged anew.".to_owned(),
+    }
+}
+
+/// Of one whose verdict a newer program wrote.
+pub(super) fn of_newer(version: FormatVersion) -> Headline {
+    Headline {
+        standing: Standing::Open,
+        line: format!("The verdict has version {}, which this program does not know", version.0),
+        banner: None,
+        sentence: "A newer `team` reads it.".to_owned(),
+    }
+}
+
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
