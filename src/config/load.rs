@@ -191,7 +191,7 @@ impl Config {
     /// The models that answer, or how to name some.
     pub fn panel(&self) -> Result<&[String], Error> {
         if self.settings.panel.is_empty() {
-            return Err(Error::usage("no models are named, and none was found here")
+            return Err(Error::usage("no models are named")
                 .hint("name them: `-m claude,codex`")
                 .hint("or once for this project: `team init`, then edit `panel` in `team.toml`")
                 .hint("`team models` lists what can be asked here"));
