@@ -14,5 +14,5 @@ mod text;
 
 pub use csv::stats_csv;
 pub use gather::{Gathered, Wanted, gather};
-pub use model::{By, Group, ModelStats, Share, Skipped, Spread, Stats, Sum};
+pub use model::{By, Cost, Group, ModelStats, Share, Skipped, Spread, Stats, Sum};
 pub use text::stats_text;
