@@ -11,14 +11,15 @@
 //! | 3 | [`runner`] | N slots at once: dispatcher, executor, limits, signals, processes |
 //! | 4 | [`judging`] | assignment, prompts, ballots |
 //! | 5 | [`verdict`] | tally, statistics, rendering |
-//! | 6 | [`engine`] [`report`] | run, judge, verdict and close put together, and the check of what they left; what is shown while they go on, here or from another terminal, a session as one HTML file or as text, counts over many sessions, and the schemas of what is written |
+//! | 6 | [`engine`] [`report`] | run, judge, verdict and close put together, and the check of what they left; what is shown while they go on, here or from another terminal, a session as one HTML file or as text, counts over many sessions, the schemas of what is written, and what CI systems read |
+//! | 7 | [`pipeline`] | the gate: which commits, which settings, what is sent of a change |
 //! | 8 | [`cli`] | the command line: one file per command |
 //!
 //! # Who writes which file of a session
 //!
 //! | File | Writer |
 //! | --- | --- |
-//! | `session-meta.json` `input.md` `manifest.json` `status.json` `events.jsonl` `.lock` `.requests/` | [`session`] |
+//! | `session-meta.json` `input.md` `task.md` `manifest.json` `status.json` `events.jsonl` `roles/` `.lock` `.requests/` | [`session`] |
 //! | `response-NN.md` `errors/NN.log` `errors/NN.partial.md` | [`capture`] |
 //! | `work/NN/` | the slot's own program |
 //! | `report.html` | [`cli`], from what [`report`] makes of the folder; no part of the record |
@@ -50,5 +51,7 @@ pub mod verdict;
 
 pub mod engine;
 pub mod report;
+
+pub mod pipeline;
 
 pub mod cli;

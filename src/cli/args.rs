@@ -2,6 +2,7 @@
 //!
 //! Nothing is decided here: values are parsed, and what is not given is left to the configuration.
 
+mod gate;
 mod report;
 mod resume;
 mod stats;
@@ -18,6 +19,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::config::{FileSettings, Leaks, Limit, Passes, Recuse, Repair, SelfVote};
 use crate::report::Format;
 
+pub use gate::{GateArgs, OutputArgs};
 pub use report::ReportArgs;
 pub use resume::ResumeArgs;
 pub use stats::{Moment, StatsArgs};
@@ -94,6 +96,8 @@ pub enum Command {
     RunAndJudge(RunAndJudgeArgs),
     /// Let every model of a panel vote on a text itself
     Vote(VoteArgs),
+    /// Let a panel vote on what a branch changes, in CI
+    Gate(GateArgs),
     /// Go on with a session that was cut off, stopped, or failed in part
     Resume(ResumeArgs),
     /// Show how far a session is

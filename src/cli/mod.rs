@@ -8,6 +8,8 @@ mod deep;
 mod demo;
 mod dispatch;
 mod doctor;
+mod gate;
+mod gate_outputs;
 mod init;
 mod inventory;
 mod judge;

@@ -160,16 +160,21 @@ pub(super) const fn starts(verbosity: Verbosity) -> Starts {
     }
 }
 
-/// Who watches: live lines on a terminal, plain lines elsewhere, events on standard output with `--json`.
-fn observer(context: &Context) -> (Box<dyn Observer>, Option<Written>) {
+/// Who watches for people: live lines on a terminal, plain lines elsewhere.
+fn people(context: &Context) -> Box<dyn Observer> {
     let printer = &context.printer;
-    let people: Box<dyn Observer> = match (printer.verbosity(), printer.live_messages()) {
+    match (printer.verbosity(), printer.live_messages()) {
         (Verbosity::Quiet, _) => Box::new(Silent),
         (verbosity, Some(ink)) => {
             Box::new(LiveLines::new(std::io::stderr(), ink, starts(verbosity), context.aside.clone()))
         }
         (_, None) => Box::new(PlainLines::new(std::io::stderr(), Instant::now())),
-    };
+    }
+}
+
+/// Who watches: people, and with `--json` whoever reads events on standard output.
+fn observer(context: &Context) -> (Box<dyn Observer>, Option<Written>) {
+    let people = people(context);
     if !context.global.json {
         return (people, None);
     }
@@ -183,9 +188,35 @@ pub(super) async fn conclude(
     prepared: Prepared,
     work: impl AsyncFnOnce(engine::Context<'_>) -> Result<Outcome>,
 ) -> Result<Outcome> {
+    let (mut observer, written) = observer(context);
+    let outcome = carry_out(context, prepared, &mut *observer, work).await;
+    drop(observer);
+    let outcome = outcome?;
+    if let Some(written) = written {
+        written.check().map_err(|source| Error::io("cannot write to standard output", source))?;
+    }
+    show_outcome(context, &outcome)?;
+    Ok(outcome)
+}
+
+/// The same for a command that prints something of its own.
+pub(super) async fn conclude_silently(
+    context: &Context,
+    prepared: Prepared,
+    work: impl AsyncFnOnce(engine::Context<'_>) -> Result<Outcome>,
+) -> Result<Outcome> {
+    let mut observer = people(context);
+    carry_out(context, prepared, &mut *observer, work).await
+}
+
+async fn carry_out(
+    context: &Context,
+    prepared: Prepared,
+    observer: &mut dyn Observer,
+    work: impl AsyncFnOnce(engine::Context<'_>) -> Result<Outcome>,
+) -> Result<Outcome> {
     let printer = &context.printer;
     let Prepared { mut control, services } = prepared;
-    let (mut observer, written) = observer(context);
     let mut announce = |folder: &Path, temporary: Option<&str>| {
         if let Some(reason) = temporary {
             printer.alert(format!(
@@ -195,21 +226,10 @@ pub(super) async fn conclude(
         }
         printer.note(format!("session: {}", folder.display()));
     };
-    let result = work(engine::Context {
-        services: &services,
-        control: &mut control,
-        observer: &mut *observer,
-        announce: &mut announce,
-    })
-    .await;
-    drop(observer);
+    let result =
+        work(engine::Context { services: &services, control: &mut control, observer, announce: &mut announce }).await;
     services.stop().await;
-    let outcome = result?;
-    if let Some(written) = written {
-        written.check().map_err(|source| Error::io("cannot write to standard output", source))?;
-    }
-    show_outcome(context, &outcome)?;
-    Ok(outcome)
+    result
 }
 
 /// Prints the verdict, or where the session is, and what it amounts to.

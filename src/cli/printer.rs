@@ -188,6 +188,11 @@ impl Printer {
         }
     }
 
+    /// A line for the program that reads this one's messages: a workflow command of a CI system.
+    pub fn command(&self, line: &str) {
+        self.message(line);
+    }
+
     /// What ended the command, why, and what to do next.
     pub fn error(&self, error: &Error) {
         self.message(&format!("{ERROR}error:{ERROR:#} {}", without_controls(&error.chain())));

@@ -5,14 +5,18 @@ use super::context::Context;
 use super::panel::{conclude, prepare, show_outcome};
 use crate::config::{Config, Limit};
 use crate::engine::{self, Pace, ResumeOptions, Resumption};
-use crate::error::{ExitCode, Result};
-use crate::session::{Catalogue, Session};
+use crate::error::{Error, ExitCode, Result};
+use crate::session::{Catalogue, Session, SessionKind};
 
 /// Does what is left of a session.
 pub(super) async fn resume(args: &ResumeArgs, context: &Context) -> Result<ExitCode> {
     let config = context.load(context.global.settings())?;
     let layout = Catalogue::new(&config.settings().sessions_dir).find(&args.session.session)?;
     let session = Session::open(layout)?;
+    if session.kind() == SessionKind::Gate {
+        let why = format!("`{}` is the session of a gate, whose commit may be an old one by now", session.id());
+        return Err(Error::usage(why).hint("`team gate` runs the gate again, on what is there now"));
+    }
     let options = ResumeOptions { failed: args.failed, accept_drift: args.accept_drift, pace: pace(&args.pace) };
     let left = Resumption::of(&session, options)?;
     let printer = &context.printer;

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{Leaks, Passes, Recuse, Repair, Untracked};
-use super::{Limit, OutputFormat, PromptVia, Threshold, Wire};
+use super::{GateEntry, Limit, OutputFormat, PromptVia, Threshold, Wire};
 
 /// One layer of settings; what is `None` or absent is left to the layers below.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -57,9 +57,9 @@ pub struct FileSettings {
     /// Panels by kind of task. Read for a later version, checked there.
     #[serde(skip_serializing_if = "toml::Table::is_empty")]
     pub contexts: toml::Table,
-    /// What CI runs. Read for a later version, checked there.
-    #[serde(skip_serializing_if = "toml::Table::is_empty")]
-    pub gate: toml::Table,
+    /// What CI runs.
+    #[serde(skip_serializing_if = "GateEntry::is_empty")]
+    pub gate: GateEntry,
     /// The review pipeline. Read for a later version, checked there.
     #[serde(skip_serializing_if = "toml::Table::is_empty")]
     pub pipeline: toml::Table,
@@ -224,10 +224,30 @@ pub(super) const PRICE_KEYS: &[&str] = &["input", "cached_input", "output"];
 pub(super) const PROVIDER_KEYS: &[&str] =
     &["wire", "base_url", "api_key_env", "headers", "max_concurrent", "json_schema"];
 
+/// The keys of `[gate]`.
+pub(super) const GATE_KEYS: &[&str] = &[
+    "what",
+    "plan",
+    "command",
+    "panel",
+    "threshold",
+    "quorum",
+    "max_cost",
+    "deadline",
+    "max_bytes",
+    "ignore",
+    "omitted",
+    "outputs",
+];
+/// The keys of `[gate.outputs]`.
+pub(super) const GATE_OUTPUT_KEYS: &[&str] = &["junit", "sarif", "gitlab", "markdown", "github"];
+
 /// The keys that may stand in the table at `path`, as far as they are fixed.
 pub(super) fn known_keys(path: &[String]) -> &'static [&'static str] {
     match path {
         [] => TOP_KEYS,
+        [section] if section == "gate" => GATE_KEYS,
+        [section, outputs] if section == "gate" && outputs == "outputs" => GATE_OUTPUT_KEYS,
         [section, _] if section == "models" => MODEL_KEYS,
         [section, _] if section == "providers" => PROVIDER_KEYS,
         [section, _, price] if section == "models" && price == "price" => PRICE_KEYS,
@@ -238,6 +258,7 @@ pub(super) fn known_keys(path: &[String]) -> &'static [&'static str] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::GateOutputs;
 
     fn struct_keys<T: Serialize>(value: &T) -> Vec<String> {
         // JSON keeps the absent ones, so this is the list of all fields.
@@ -252,11 +273,13 @@ mod tests {
         let env = BTreeMap::from([("x".to_owned(), "x".to_owned())]);
         let model = ModelEntry { env: env.clone(), ..ModelEntry::default() };
         let provider = ProviderEntry { headers: env, ..ProviderEntry::default() };
+        let gate =
+            GateEntry { outputs: GateOutputs { github: Some(true), ..GateOutputs::default() }, ..GateEntry::default() };
         let top = FileSettings {
             models: BTreeMap::from([("x".to_owned(), model.clone())]),
             providers: BTreeMap::from([("x".to_owned(), provider.clone())]),
             contexts: filled.clone(),
-            gate: filled.clone(),
+            gate: gate.clone(),
             pipeline: filled,
             ..FileSettings::default()
         };
@@ -264,5 +287,7 @@ mod tests {
         assert_eq!(struct_keys(&model), MODEL_KEYS);
         assert_eq!(struct_keys(&provider), PROVIDER_KEYS);
         assert_eq!(struct_keys(&Price::default()), PRICE_KEYS);
+        assert_eq!(struct_keys(&gate), GATE_KEYS);
+        assert_eq!(struct_keys(&gate.outputs), GATE_OUTPUT_KEYS);
     }
 }

@@ -12,7 +12,9 @@ use super::file::{FileSettings, ModelEntry, ProviderEntry};
 use super::layer::{Layers, Origin};
 use super::problem::{ConfigError, Problem};
 use super::rules::{OwnAnswers, Untracked, VoteRules};
-use super::{Environment, Threshold, Wire, builtin, imported, places, read, variables_layer};
+use super::{
+    Environment, GateSettings, GateSubject, Threshold, Wire, builtin, imported, places, read, variables_layer,
+};
 use crate::error::Error;
 
 /// The settings that hold here and now, and where each came from.
@@ -61,6 +63,19 @@ pub struct Settings {
     pub models: BTreeMap<String, ModelEntry>,
     /// Endpoints, the known ones included.
     pub providers: BTreeMap<String, ProviderEntry>,
+    /// What CI runs.
+    pub gate: GateSettings,
+}
+
+/// The project's files as another revision than the one in the work tree has them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProjectFiles {
+    /// The root of the work tree: nothing in it is read.
+    pub root: PathBuf,
+    /// The nearest `team.toml`: where it would be, and its text.
+    pub project: Option<(PathBuf, String)>,
+    /// The nearest preferences of the earlier program.
+    pub imported: Option<(PathBuf, String)>,
 }
 
 /// One effective value, for `team config`.
@@ -79,7 +94,30 @@ impl Config {
     ///
     /// `cwd` is absolute. Everything that is wrong, in all layers, is one error.
     pub fn load(cwd: &Path, environment: &Environment, flags: FileSettings) -> Result<Self, ConfigError> {
-        let places = places::find(cwd, environment);
+        Self::load_from(cwd, environment, flags, None)
+    }
+
+    /// The same with the project's files as another revision has them. The user's file is not read where it lies in the
+    /// work tree, for then whoever wrote the branch wrote it too.
+    pub fn load_at(
+        cwd: &Path,
+        environment: &Environment,
+        flags: FileSettings,
+        files: &ProjectFiles,
+    ) -> Result<Self, ConfigError> {
+        Self::load_from(cwd, environment, flags, Some(files))
+    }
+
+    fn load_from(
+        cwd: &Path,
+        environment: &Environment,
+        flags: FileSettings,
+        at: Option<&ProjectFiles>,
+    ) -> Result<Self, ConfigError> {
+        let places = match at {
+            None => places::find(cwd, environment),
+            Some(files) => places::outside(&files.root, environment),
+        };
         let mut layers = Layers::default();
         layers.lay(builtin::settings(), &Origin::BuiltIn);
         let mut problems = Vec::new();
@@ -89,10 +127,14 @@ impl Config {
         if let Some(path) = &places.user {
             lay_file(&mut layers, &mut files, &mut problems, path, Origin::User(path.clone()));
         }
-        if let Some(path) = &places.imported {
-            match fs::read_to_string(path).map_err(|error| error.to_string()).and_then(|text| imported::read(&text)) {
+        let imported = match at {
+            None => places.imported.map(|path| (fs::read_to_string(&path).map_err(|error| error.to_string()), path)),
+            Some(files) => files.imported.clone().map(|(path, text)| (Ok(text), path)),
+        };
+        if let Some((text, path)) = imported {
+            match text.and_then(|text| imported::read(&text)) {
                 Ok(table) => {
-                    let origin = Origin::Imported(path.clone());
+                    let origin = Origin::Imported(path);
                     layers.lay(table, &origin);
                     files.push(origin);
                 }
@@ -101,6 +143,9 @@ impl Config {
         }
         if let Some(path) = &places.project {
             lay_file(&mut layers, &mut files, &mut problems, path, Origin::Project(path.clone()));
+        }
+        if let Some((path, text)) = at.and_then(|files| files.project.as_ref()) {
+            lay_text(&mut layers, &mut files, &mut problems, text, Origin::Project(path.clone()));
         }
         let (variables, wrong, slips) = variables_layer::read(environment);
         for (name, table) in variables {
@@ -126,6 +171,13 @@ impl Config {
     #[must_use]
     pub const fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// The same settings for a command that may take so long.
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: Option<Duration>) -> Self {
+        self.settings.deadline = deadline;
+        self
     }
 
     /// The models that answer, or how to name some.
@@ -200,7 +252,11 @@ fn lay_file(layers: &mut Layers, files: &mut Vec<Origin>, problems: &mut Vec<Pro
         }
         Err(error) => return problems.push(Problem::new(path, error.to_string())),
     };
-    match read::read(path, &text) {
+    lay_text(layers, files, problems, &text, origin);
+}
+
+fn lay_text(layers: &mut Layers, files: &mut Vec<Origin>, problems: &mut Vec<Problem>, text: &str, origin: Origin) {
+    match read::read(origin.file().unwrap_or(Path::new(places::PROJECT_FILE)), text) {
         Ok(table) => {
             layers.lay(table, &origin);
             files.push(origin);
@@ -248,9 +304,20 @@ fn settle(cwd: &Path, layers: &Layers, merged: FileSettings) -> Result<Settings,
             }
         }
     }
+    let gate = &merged.gate;
+    for (subject, key, missing) in
+        [(GateSubject::Plan, "plan", gate.plan.is_none()), (GateSubject::Command, "command", gate.command.is_none())]
+    {
+        if gate.what == Some(subject) && missing {
+            let message = format!("`gate.what` is `{key}`, and there is no `gate.{key}`");
+            problems.push(Problem::new(place_of(layers, &["gate"]), message).hint(format!("add `{key}` to `[gate]`")));
+        }
+    }
     if !problems.is_empty() {
         return Err(ConfigError { problems });
     }
+    let gate = merged.gate;
+    let gate = GateSettings::of(gate, merged.deadline, |keys| folder_of(cwd, layers, keys));
     let sessions_dir = merged.sessions_dir.unwrap_or_else(|| PathBuf::from(builtin::SESSIONS_DIR));
     Ok(Settings {
         panel: merged.panel.unwrap_or_default(),
@@ -275,6 +342,7 @@ fn settle(cwd: &Path, layers: &Layers, merged: FileSettings) -> Result<Settings,
         untracked: merged.untracked.unwrap_or_default(),
         models: merged.models,
         providers: merged.providers,
+        gate,
     })
 }
 

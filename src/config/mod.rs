@@ -7,7 +7,7 @@
 //!
 //! Order: built-in < user < imported < project < environment < flags, key by key, lists replaced as a whole. A relative
 //! `sessions_dir`, `workspace`, program or recording in a `team.toml` starts from its folder, everywhere else from the
-//! current one. `[contexts]`, `[gate]` and `[pipeline]` belong to later versions: they are accepted as they are, so that
+//! current one. `[contexts]` and `[pipeline]` belong to later versions: they are accepted as they are, so that
 //! one file serves both. Any other unknown key is an error.  A name is resolved once, before any side effect, into a
 //! [`ResolvedModel`] that holds everything needed to ask it; the manifest keeps that for a later resume.
 
@@ -16,6 +16,7 @@ mod builtin;
 mod duration;
 mod environment;
 mod file;
+mod gate;
 mod imported;
 mod layer;
 mod literal_secret;
@@ -40,12 +41,13 @@ pub use builtin::{LOCAL_CONTEXT_TOKENS, LOCAL_MODEL, is_known_provider};
 pub use duration::{DurationError, Limit, format_duration, parse_duration};
 pub use environment::Environment;
 pub use file::{FileSettings, ModelEntry, Price, ProviderEntry, SelfVote};
+pub use gate::{GateEntry, GateOutputs, GateSettings, GateSubject, OmittedRule};
 pub use layer::Origin;
 pub use literal_secret::names_a_secret;
-pub use load::{Config, EffectiveValue, Settings};
+pub use load::{Config, EffectiveValue, ProjectFiles, Settings};
 pub use naming::NamingWords;
 pub use nearest::nearest;
-pub use places::PROJECT_FILE;
+pub use places::{IMPORTED_FILE, PROJECT_FILE};
 pub use problem::{ConfigError, Problem};
 pub use resolve::{Models, ResolveError};
 pub use rules::{Leaks, OwnAnswers, Passes, Recuse, Repair, Untracked, VoteRules};

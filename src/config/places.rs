@@ -7,7 +7,7 @@ use super::Environment;
 /// The name of the project's file.
 pub const PROJECT_FILE: &str = "team.toml";
 /// The preferences of an earlier program, below the project's folder.
-pub(super) const IMPORTED_FILE: &str = ".claude/multimodel-team.json";
+pub const IMPORTED_FILE: &str = ".claude/multimodel-team.json";
 
 /// What was found for one working directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,6 +48,19 @@ pub(super) fn find(cwd: &Path, environment: &Environment) -> Places {
     };
     let (project, imported) = (nearest(PROJECT_FILE), nearest(IMPORTED_FILE));
     Places { user: user_file(environment), project, imported, warnings }
+}
+
+/// The user's file only, and that only outside of the work tree at `root`.
+pub(super) fn outside(root: &Path, environment: &Environment) -> Places {
+    let mut places = Places { user: user_file(environment), ..Places::default() };
+    let inside = places.user.as_ref().is_some_and(|file| {
+        let real = file.canonicalize().unwrap_or_else(|_| file.clone());
+        real.starts_with(root) || file.starts_with(root)
+    });
+    if inside && let Some(file) = places.user.take() {
+        places.warnings.push(format!("`{}` is not read: it is a part of the branch", file.display()));
+    }
+    places
 }
 
 /// `$XDG_CONFIG_HOME/team/config.toml`, else `~/.config/team/config.toml`.

@@ -10,6 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::base_url;
 use super::file::{self, FileSettings, ModelEntry};
+use super::gate;
 use super::literal_secret;
 use super::nearest::nearest;
 use super::problem::Problem;
@@ -68,8 +69,22 @@ pub(super) fn read(path: &Path, text: &str) -> Result<toml::Table, Vec<Problem>>
             .hint(secret.hint)
     }));
     check_values(path, &settings, &place, &mut problems);
+    check_gate(path, &settings, &place, &mut problems);
     problems.sort_by_key(|problem| problem.line);
     if problems.is_empty() { Ok(table) } else { Err(problems) }
+}
+
+/// What the types alone cannot say about `[gate]`.
+fn check_gate(
+    path: &Path,
+    settings: &FileSettings,
+    place: &dyn Fn(&[String]) -> Option<usize>,
+    problems: &mut Vec<Problem>,
+) {
+    for (key, message, hint) in gate::wrong_with(&settings.gate) {
+        let at = place(&["gate".to_owned(), key.to_owned()]);
+        problems.push(Problem::new(path, format!("`gate.{key}` {message}")).at(at).hint(hint));
+    }
 }
 
 /// What the types alone cannot say.
@@ -343,8 +358,8 @@ env = { ANTHROPIC_API_KEY = "eeeeeeeeeeeeeeeeeeeeeeee", OTHER_API_KEY = "${OTHER
 
     #[test]
     fn sections_of_later_versions_are_accepted() {
-        let text = "[contexts.review]\npanel = [\"claude\"]\n[gate]\nanything = 1\n[pipeline]\nsession_reuse = true";
+        let text = "[contexts.review]\npanel = [\"claude\"]\n[pipeline]\nsession_reuse = true";
         let table = read(Path::new("team.toml"), text).unwrap();
-        assert_eq!(table.len(), 3);
+        assert_eq!(table.len(), 2);
     }
 }

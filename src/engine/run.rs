@@ -265,6 +265,10 @@ async fn judge_again<R: CryptoRng>(
     let Context { services, control, observer, announce } = context;
     let mut session = Session::open(layout)?;
     refuse_votes(session.id(), session.panel().records())?;
+    if let Some(waiting) = session.waiting() {
+        let what = format!("session `{}` waits for a decision: {}", session.id(), waiting.question.text);
+        return Err(Error::usage(what).hint("its answers can be judged once that is decided"));
+    }
     let status = session.panel().status();
     let unfinished = status.models.iter().find(|(_, entry)| !entry.state.is_terminal());
     if unfinished.is_some() || status.state.is_active() || status.state == SessionState::Interrupted {

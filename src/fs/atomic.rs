@@ -32,6 +32,25 @@ pub fn replace_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
     replace(path, &bytes)
 }
 
+/// Whether [`replace`] would find its way: makes the missing folders of `path`, and a file beside it that is gone again.
+pub fn prepare_replace(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, format!("`{}` is a folder", path.display())));
+    }
+    let dir = parent(path)?;
+    create_dir_all(dir)?;
+    tempfile::Builder::new()
+        .prefix(".tmp-")
+        .tempfile_in(dir)
+        .map(drop)
+        .map_err(|e| named(e, "cannot create a file in", dir))
+}
+
+/// Adds `bytes` to the end of a file that belongs to somebody else and is read when this process has ended.
+pub fn append(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fs::OpenOptions::new().append(true).create(true).open(path)?.write_all(bytes)
+}
+
 /// Makes a finished temporary file visible under its final name, durable before this returns.
 ///
 /// The caller has synced the contents of `temp`.

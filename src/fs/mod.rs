@@ -14,8 +14,8 @@ mod tree_copy;
 pub use append::AppendLog;
 use atomic::rename;
 pub use atomic::{
-    copy_file, create_dir_all, create_dir_exclusive, create_exclusive, create_private_dir, ensure_dir, link, publish,
-    remove_dir_all, remove_if_exists, replace, replace_json, sync_dir,
+    append, copy_file, create_dir_all, create_dir_exclusive, create_exclusive, create_private_dir, ensure_dir, link,
+    prepare_replace, publish, remove_dir_all, remove_if_exists, replace, replace_json, sync_dir,
 };
 pub use lock::{LockState, OwnerLock};
 pub use shared_sync::SharedSync;

@@ -12,13 +12,13 @@ use super::tree::{FROZEN_FILE, FROZEN_FOLDER, Tree, open_plain};
 /// The permissions of what is copied, whatever the umask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Modes {
-    /// The owner's to read and write, others' to read.
+    /// The owner's to write.
     Usual,
     /// Nobody's to write.
     Frozen,
 }
 
-/// Copies `paths` of the folder `from`, relative to it, into the new folder `to`. What has gone meanwhile is left out;
+/// Copies `paths` of the folder `from`, relative to it, into the new folder `to`, which only its owner can enter. What has gone meanwhile is left out;
 /// what is no file, folder or link any more as well.
 ///
 /// No part of a path but the last may be a link; that is the caller's to see to.
@@ -38,7 +38,9 @@ pub fn sync_file_system(folder: &Path) -> io::Result<()> {
 }
 
 fn copy<'a>(from: &Path, to: &Path, paths: impl IntoIterator<Item = &'a Path>, modes: Modes) -> io::Result<()> {
-    make_folder(to)?;
+    // What lies in it may have been nobody else's to read.
+    super::create_dir_exclusive(to)?;
+    fs::set_permissions(to, std::fs::Permissions::from_mode(0o700))?;
     let mut folders: Vec<PathBuf> = vec![to.to_owned()];
     for path in paths {
         let source = from.join(path);
@@ -146,6 +148,9 @@ mod tests {
         assert_eq!(tree.changed_in(&copy, Permissions::Frozen).unwrap(), None);
         assert_eq!((tree.files(), tree.bytes()), (3, 19));
         assert_eq!(fs::read_link(copy.join("link")).unwrap(), Path::new("/nonexistent/outside"));
+        let other = place.path().join("other");
+        copy_paths(&from, &other, [Path::new("run.sh")]).unwrap();
+        assert_eq!(other.metadata().unwrap().permissions().mode() & 0o7777, 0o700);
         let mode = |name: &str| copy.join(name).symlink_metadata().unwrap().permissions().mode() & 0o7777;
         assert_eq!([mode("run.sh"), mode("src/deep/a.rs"), mode("src")], [0o555, 0o444, 0o555]);
         for folder in ["", "src", "src/deep", "empty"] {

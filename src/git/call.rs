@@ -2,10 +2,40 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
+
+/// The most that is kept of what git says about itself.
+const MESSAGE_BYTES: u64 = 64 * 1024;
+
+/// The most that is taken of a short answer.
+const ANSWER_BYTES: u64 = 1024 * 1024;
+
+/// Variables of a git command that `team` itself may run in: they point to another repository, or change what an answer
+/// means.
+const MISLEADING: [&str; 18] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_PREFIX",
+    "GIT_COMMON_DIR",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_NAMESPACE",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_DIFF_OPTS",
+    "GIT_ATTR_SOURCE",
+    "GIT_SHALLOW_FILE",
+    "GIT_GRAFT_FILE",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS",
+];
 
 /// A question that git did not answer.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +59,43 @@ pub enum GitError {
         /// The last line of what it said.
         message: String,
     },
+    /// It said what it should not.
+    #[error("`git {command}` answered in a way that is not understood: {answer}")]
+    Unexpected {
+        /// Its subcommand.
+        command: String,
+        /// The beginning of what it said.
+        answer: String,
+    },
+    /// It said more than there is room for.
+    #[error("`git {command}` has more than {limit} bytes to say")]
+    TooMuch {
+        /// Its subcommand.
+        command: String,
+        /// How much there is room for.
+        limit: u64,
+    },
+}
+
+/// What git said.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: ExitStatus,
+    pub(super) stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    /// Whether there was more, in which case git was stopped.
+    pub(super) cut: bool,
+}
+
+impl Answer {
+    /// What it said, where it said all of it and ended well.
+    pub(super) fn whole(self, command: &str, limit: u64) -> Result<Vec<u8>, GitError> {
+        match self {
+            Self { cut: true, .. } => Err(GitError::TooMuch { command: command.to_owned(), limit }),
+            answer if !answer.status.success() => Err(failed(command, &answer)),
+            answer => Ok(answer.stdout),
+        }
+    }
 }
 
 /// Git in one folder.
@@ -80,38 +147,88 @@ impl Git {
         }
     }
 
-    pub(super) async fn ask(&self, arguments: &[&OsStr]) -> Result<Output, GitError> {
+    /// Asks for a short answer.
+    pub(super) async fn ask(&self, arguments: &[&OsStr]) -> Result<Answer, GitError> {
+        let answer = self.read(arguments, ANSWER_BYTES).await?;
+        if answer.cut {
+            return Err(GitError::TooMuch { command: command_of(arguments), limit: ANSWER_BYTES });
+        }
+        Ok(answer)
+    }
+
+    /// Asks, and takes at most `most` bytes of the answer.
+    pub(super) async fn read(&self, arguments: &[&OsStr], most: u64) -> Result<Answer, GitError> {
         let mut command = Command::new(&self.program);
         command
+            .args(["--no-pager", "--no-optional-locks"])
             // A repository can name programs of its own for these.
-            .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
+            .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false"])
             .args(arguments)
             .current_dir(&self.folder)
             .env("LC_ALL", "C")
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("GIT_PAGER", "cat")
+            // What a repository says stands for a commit is not that commit, and nothing is fetched unasked.
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
+            .env("GIT_NO_LAZY_FETCH", "1")
             .envs(["GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_ASKPASS", "SSH_ASKPASS"].map(|name| (name, "true")))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
-        // Set inside of a hook, where they point to that hook's repository.
-        for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR"] {
+        for name in MISLEADING {
             command.env_remove(name);
         }
-        let child = command.spawn().map_err(GitError::Spawn)?;
-        match tokio::time::timeout(self.limit, child.wait_with_output()).await {
-            Ok(output) => output.map_err(GitError::Spawn),
-            Err(_) => {
-                let command = arguments.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-                Err(GitError::Deadline { command, limit: self.limit })
-            }
+        let mut child = command.spawn().map_err(GitError::Spawn)?;
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let work = async {
+            let output = async {
+                let (bytes, cut) = bounded(stdout, most).await?;
+                if cut {
+                    child.start_kill()?;
+                }
+                Ok((bytes, cut))
+            };
+            let ((stdout, cut), stderr) = tokio::try_join!(output, beginning(stderr, MESSAGE_BYTES))?;
+            Ok(Answer { status: child.wait().await?, stdout, stderr, cut })
+        };
+        match tokio::time::timeout(self.limit, work).await {
+            Ok(answer) => answer.map_err(GitError::Spawn),
+            Err(_) => Err(GitError::Deadline { command: command_of(arguments), limit: self.limit }),
         }
     }
 }
 
-pub(super) fn failed(command: &str, output: &Output) -> GitError {
+/// The first `most` bytes, and whether there are more.
+async fn bounded(stream: Option<impl AsyncRead + Unpin>, most: u64) -> std::io::Result<(Vec<u8>, bool)> {
+    let mut bytes = Vec::new();
+    if let Some(stream) = stream {
+        stream.take(most.saturating_add(1)).read_to_end(&mut bytes).await?;
+    }
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let cut = bytes.len() > most;
+    bytes.truncate(most);
+    Ok((bytes, cut))
+}
+
+/// The first `most` bytes; the rest is read and dropped, so that who writes is not held up.
+async fn beginning(stream: Option<impl AsyncRead + Unpin>, most: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if let Some(mut stream) = stream {
+        (&mut stream).take(most).read_to_end(&mut bytes).await?;
+        tokio::io::copy(&mut stream, &mut tokio::io::sink()).await?;
+    }
+    Ok(bytes)
+}
+
+/// The subcommand among the arguments.
+fn command_of(arguments: &[&OsStr]) -> String {
+    let word = arguments.iter().find(|word| !word.to_string_lossy().starts_with("--literal"));
+    word.map(|word| word.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+pub(super) fn failed(command: &str, output: &Answer) -> GitError {
     let text = String::from_utf8_lossy(&output.stderr);
     let line = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it said nothing");
     GitError::Failed {
@@ -164,19 +281,39 @@ mod tests {
         assert!(error.contains("outside repository"), "{error}");
     }
 
+    /// A program that stands for git: a shell script. A child writes it: a file that this process had open for writing
+    /// could not be started while another test forks.
+    fn stand_in(dir: &Path, script: &str, limit: Duration) -> Git {
+        use std::os::unix::fs::PermissionsExt;
+        let program = dir.join("git");
+        let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" > git";
+        let written = std::process::Command::new("sh").args(["-c", write, "sh", script]).current_dir(dir).status();
+        assert!(written.unwrap().success());
+        fs_err::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        Git { program, folder: dir.to_owned(), limit }
+    }
+
+    #[tokio::test]
+    async fn an_answer_of_any_length_is_cut_where_it_is_asked_to_be_and_the_call_ends() {
+        let dir = tempfile::tempdir().unwrap();
+        let git = stand_in(dir.path(), "while :; do echo 0123456789; done", LIMIT);
+        let answer = git.read(&["x".as_ref()], 25).await.unwrap();
+        assert_eq!((answer.stdout.as_slice(), answer.cut), (&b"0123456789\n0123456789\n012"[..], true));
+        let error = answer.whole("x", 25).unwrap_err();
+        assert!(matches!(error, GitError::TooMuch { limit: 25, .. }), "{error}");
+    }
+
+    #[tokio::test]
+    async fn any_number_of_complaints_does_not_hold_a_call_up() {
+        let dir = tempfile::tempdir().unwrap();
+        let git = stand_in(dir.path(), "yes complaint | head -c 1000000 >&2; echo 2.0", LIMIT);
+        assert_eq!(git.version().await.unwrap(), "2.0");
+    }
+
     #[tokio::test]
     async fn a_call_that_takes_too_long_is_given_up() {
-        use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
-        let program = dir.path().join("git");
-        // Written by a child: a file that this process had open for writing could not be started while another test
-        // forks.
-        let script = "printf '#!/bin/sh\\nexec sleep 60\\n' > git";
-        assert!(
-            std::process::Command::new("sh").args(["-c", script]).current_dir(dir.path()).status().unwrap().success()
-        );
-        fs_err::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let git = Git { program, folder: dir.path().to_owned(), limit: Duration::from_millis(50) };
+        let git = stand_in(dir.path(), "exec sleep 60", Duration::from_millis(50));
         let error = git.version().await.unwrap_err();
         assert!(matches!(error, GitError::Deadline { .. }), "{error}");
     }

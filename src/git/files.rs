@@ -4,7 +4,10 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use super::call::{Git, GitError, failed};
+use super::call::{Git, GitError};
+
+/// The most bytes of a list: about a million files.
+const LIST_BYTES: u64 = 256 * 1024 * 1024;
 
 /// The mode of an entry that is a repository of its own.
 const SUBMODULE: &[u8] = b"160000 ";
@@ -49,7 +52,6 @@ impl Git {
 
     async fn list(&self, which: &[&str]) -> Result<Vec<u8>, GitError> {
         let arguments: Vec<&OsStr> = ["ls-files", "-z"].iter().chain(which).map(OsStr::new).collect();
-        let output = self.ask(&arguments).await?;
-        if output.status.success() { Ok(output.stdout) } else { Err(failed("ls-files", &output)) }
+        self.read(&arguments, LIST_BYTES).await?.whole("ls-files", LIST_BYTES)
     }
 }

@@ -22,12 +22,14 @@ pub enum PromptName {
     Vote,
     /// What such a member receives whose reply has no vote that can be read; holds the task and its reply.
     VoteRepair,
+    /// The text that a gate puts to the vote; holds what is looked at.
+    Gate,
 }
 
 impl PromptName {
     /// Every template.
-    pub const ALL: [Self; 6] =
-        [Self::Judge, Self::Repair, Self::BallotFormat, Self::BallotJson, Self::Vote, Self::VoteRepair];
+    pub const ALL: [Self; 7] =
+        [Self::Judge, Self::Repair, Self::BallotFormat, Self::BallotJson, Self::Vote, Self::VoteRepair, Self::Gate];
 
     /// What a round of votes on answers uses.
     pub const OF_JUDGES: [Self; 4] = [Self::Judge, Self::Repair, Self::BallotFormat, Self::BallotJson];
@@ -45,6 +47,7 @@ impl PromptName {
             Self::BallotJson => "ballot-json.md",
             Self::Vote => "vote.md",
             Self::VoteRepair => "vote-repair.md",
+            Self::Gate => "gate.md",
         }
     }
 
@@ -56,6 +59,7 @@ impl PromptName {
             Self::BallotJson => include_str!("../../prompts/ballot-json.md"),
             Self::Vote => include_str!("../../prompts/vote.md"),
             Self::VoteRepair => include_str!("../../prompts/vote-repair.md"),
+            Self::Gate => include_str!("../../prompts/gate.md"),
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod aside;
 mod canvas;
+pub mod ci;
 mod format;
 mod ink;
 mod json;

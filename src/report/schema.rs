@@ -4,6 +4,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
+use super::ci::GateReport;
 use super::json::StreamLine;
 use super::stats::Stats;
 use super::views::{ListEntry, SessionReport, StatusReport};
@@ -36,13 +37,15 @@ pub enum Format {
     ListOutput,
     /// `team show --json`.
     ShowOutput,
+    /// `team gate --json`.
+    GateOutput,
     /// `team stats --json`.
     StatsOutput,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Events,
         Self::Stream,
         Self::Status,
@@ -54,6 +57,7 @@ impl Format {
         Self::StatusOutput,
         Self::ListOutput,
         Self::ShowOutput,
+        Self::GateOutput,
         Self::StatsOutput,
     ];
 
@@ -72,6 +76,7 @@ impl Format {
             Self::StatusOutput => "status-output",
             Self::ListOutput => "list-output",
             Self::ShowOutput => "show-output",
+            Self::GateOutput => "gate-output",
             Self::StatsOutput => "stats-output",
         }
     }
@@ -93,6 +98,7 @@ impl Format {
             Self::StatusOutput => "what `status --json` prints",
             Self::ListOutput => "what `list --json` prints",
             Self::ShowOutput => "what `show --json` prints",
+            Self::GateOutput => "what `gate --json` prints",
             Self::StatsOutput => "what `stats --json` prints",
         }
     }
@@ -112,6 +118,7 @@ impl Format {
             Self::StatusOutput => of::<StatusReport>(),
             Self::ListOutput => of::<Vec<ListEntry>>(),
             Self::ShowOutput => of::<SessionReport>(),
+            Self::GateOutput => of::<GateReport>(),
             Self::StatsOutput => of::<Stats>(),
         };
         let mut schema = schema.to_value();

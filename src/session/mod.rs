@@ -1,8 +1,9 @@
 //! The session folder: where everything about one run lives, and the truth about it.
 //!
-//! Owns `session-meta.json`, `task.md`, `input.md`, `manifest.json`, `status.json`, `events.jsonl`, `.lock` and
-//! `.requests/`. An owner holds a [`Session`] (and a [`PanelFolder`] for each round of votes); everybody else looks
-//! through a [`View`], which writes nothing. No text that names a model is written here but the manifest.
+//! Owns `session-meta.json`, `task.md`, `input.md`, `manifest.json`, `status.json`, `events.jsonl`, `roles/`,
+//! `.lock` and `.requests/`. An owner holds a [`Session`] (and a [`PanelFolder`] for each round of votes); everybody else looks
+//! through a [`View`], which writes nothing. What else needs only a part of a session takes one of the
+//! traits of [`store`]. No text that names a model is written here but the manifest.
 
 mod catalogue;
 mod chain;

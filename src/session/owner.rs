@@ -168,6 +168,12 @@ impl Session {
         Ok(Self { layout, meta, panel, conversations: BTreeMap::new(), temporary: None, _lock: lock })
     }
 
+    /// What kind of session it is.
+    #[must_use]
+    pub const fn kind(&self) -> SessionKind {
+        self.meta.kind
+    }
+
     /// The session's id.
     #[must_use]
     pub fn id(&self) -> &str {

@@ -151,6 +151,21 @@ fn they_work_in_the_workspace_and_leave_it_as_it_is() {
 }
 
 #[test]
+fn every_program_answers_in_a_workspace() {
+    let programs = ["claude", "codex", "gemini", "opencode", "claudish", "llm"];
+    for isolation in ["", "landlock"] {
+        let World { env, provider } = World::new(&programs, &["plain"]);
+        env.write("shown/seen.txt", "a narwhal\n");
+        let panel = programs.map(|program| seat(program, "plain")).join(",");
+        let env = env.set("TEAM_ISOLATION", isolation);
+        let mut team = env.start(&["run", "-m", &panel, "--strict", "--workspace", "shown", "What is the answer?"]);
+        let status = team.wait();
+        assert_eq!(status.code(), Some(0), "{isolation}: {}", team.stderr());
+        drop(provider);
+    }
+}
+
+#[test]
 fn held_by_nothing_they_do_read_it() {
     for (model, text) in answers("toolread", "none", User::Caller) {
         assert!(text.contains("shuffleOrder"), "{model}: {text}");

@@ -5,6 +5,7 @@ mod changes;
 mod fixture;
 mod forged;
 mod places;
+mod roles;
 mod states;
 mod turns;
 mod votes;

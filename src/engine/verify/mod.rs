@@ -1,7 +1,7 @@
 //! `team verify`: the whole record of a session computed again from its folder, and compared with what lies there.
 //!
 //! [`verify()`] reads and writes nothing. It goes through the folder in a fixed order: what the session says of itself
-//! ([`session`]), the chain of each record ([`record`]), the files of each panel ([`panel`]), each round of votes from the
+//! ([`session`]), the chain of each record ([`record`]), the files of each panel ([`panel`]), the role conversations ([`roles`]), each round of votes from the
 //! judges' replies, those of further turns ([`turns`]) or the imported files ([`imports`]) to the text of the verdict
 //! ([`round`], [`ballots`], [`document`]), a vote on the task itself from the members' replies ([`vote`]), and last whatever
 //! no event knows ([`strangers`]). Every file is opened as a plain file, never through a link, and long ones are streamed ([`audit`]).
@@ -17,6 +17,7 @@ mod opening;
 mod panel;
 mod record;
 mod report;
+mod roles;
 mod round;
 mod session;
 mod strangers;

@@ -6,6 +6,7 @@ use super::audit::{Audit, Entry};
 use super::panel::{Accepted, End, Panel, why};
 use super::record::FolderRecord;
 use super::report::{Mismatch, RecordEnd, Verification};
+use super::roles;
 use super::round::{RoundFolder, RoundVerdict};
 use super::turns::TurnFolder;
 use super::vote::{self, Voted};
@@ -100,6 +101,7 @@ fn look(layout: &Layout, head: Option<Sha256Hash>) -> Result<Verification> {
             rounds = check_rounds(&mut audit, &panel, &id, &mut found)?;
             check_top(&mut audit, &panel, &rounds);
         }
+        roles::check(&mut audit, &panel, &id)?;
         workspace::check(&mut audit, &panel);
         panel.check_status(&mut audit)?;
         found.records.insert(0, panel.record.end());

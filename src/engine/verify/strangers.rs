@@ -20,6 +20,7 @@ pub(super) fn check(audit: &mut Audit, panels: &[&Panel]) {
             match name.as_str() {
                 "work" => check_work(audit, &file, &slots),
                 "errors" => check_errors(audit, panel, &file, &slots),
+                "roles" if panel.prefix.is_empty() => check_roles(audit, &file),
                 ".requests" if panel.prefix.is_empty() => check_requests(audit, &file),
                 "report.html" if panel.prefix.is_empty() && audit.entry(&file).ok() == Some(Entry::File) => {
                     audit.note("`report.html` is made from the record on request; it is not checked");
@@ -54,6 +55,18 @@ fn check_errors(audit: &mut Audit, panel: &Panel, folder: &str, slots: &BTreeSet
         let file = format!("{folder}/{name}");
         if !audit.knows(&file) {
             judge(audit, panel, &file, &name, slots);
+        }
+    }
+}
+
+fn check_roles(audit: &mut Audit, folder: &str) {
+    if !audit.is_folder(folder) {
+        return;
+    }
+    for name in audit.names(folder).to_vec() {
+        let file = format!("{folder}/{name}");
+        if !audit.knows(&file) && !is_litter(audit, &file, &name) {
+            stranger(audit, &file);
         }
     }
 }

@@ -6,7 +6,8 @@ use crate::judging::push_visible;
 ///
 /// White space becomes single spaces, what acts or hides becomes visible, and what Markdown or HTML would read as
 /// markup is escaped.
-pub(super) fn inline(text: &str, characters: usize) -> String {
+#[must_use]
+pub fn inline(text: &str, characters: usize) -> String {
     let mut out = String::new();
     let mut count = 0;
     let mut last = ' ';

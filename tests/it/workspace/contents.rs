@@ -113,6 +113,26 @@ fn no_session_and_nothing_of_git_itself_is_in_it_whoever_tracks_them() {
 }
 
 #[test]
+fn of_a_folder_without_git_sessions_are_left_out_too() {
+    let env = looking();
+    env.write("app/a.md", "a\n");
+    env.write("app/ai-docs/sessions/old/notes.md", "narwhal\n");
+    env.write("app/kept/manifest.json", "{}");
+    env.write("app/kept/events.jsonl", "narwhal\n");
+    env.write("app/nested/.git/config", "narwhal\n");
+    env.write("app/web/manifest.json", "{}");
+    let run = ["run", "--workspace", "app", "--sessions-dir", "app/ai-docs/sessions", "what?"];
+    let (_, err) = finish(&env, &run, 2);
+    assert!(err.contains("git cannot say what"), "a broken repository is no plain folder: {err}");
+    std::fs::remove_dir_all(env.path("app/nested")).unwrap();
+    let (out, err) = finish(&env, &run, 0);
+    let text = std::fs::read_to_string(std::path::Path::new(out.trim()).join("response-01.md")).unwrap();
+    assert!(text.contains("a.md f") && text.contains("web/manifest.json f"), "{text}");
+    assert!(!text.contains("narwhal") && !text.contains("kept") && !text.contains("sessions"), "{text}");
+    assert!(err.contains("`ai-docs/sessions`, `kept` (sessions)"), "{err}");
+}
+
+#[test]
 fn submodules_are_shown_as_they_are_checked_out_and_others_are_told() {
     let env = looking();
     env.write("origin/lib.rs", "one\n");

@@ -1,0 +1,103 @@
+//! The command line of `team gate`.
+
+use std::num::{NonZeroU32, NonZeroU64};
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{PaceArgs, model_name};
+use crate::config::{FileSettings, GateSubject, Threshold};
+
+/// `team gate`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  team gate                                        what this branch changes, by the settings of its base
+  team gate --base origin/main -m claude,codex
+  team gate --junit gate.xml --sarif gate.sarif --github
+  team gate --plan docs/migration.md
+
+What is looked at are commits: the change from the merge base to HEAD. Settings ([gate], panel, models) come from the base,
+never from the branch. The base is --base, else what GitHub Actions or GitLab say, else the default branch of origin.
+
+Exit codes:
+  0  approved, or nothing changed
+  1  rejected
+  2  the gate cannot run: no base, no panel, no key, wrong settings
+  3  no decision: split, inconclusive, HEAD moved meanwhile, or a person must look at what was not looked at
+  4  nobody answered; with --strict, a member has no vote")]
+pub struct GateArgs {
+    /// The branch or commit that the change is to be merged into [default: found from the CI, or from git]
+    #[arg(long, value_name = "REVISION")]
+    pub base: Option<String>,
+    /// Look at this file of the branch instead of the change
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
+    /// The models that vote, separated by commas; may be repeated [default: `gate.panel` or `panel` of the base]
+    #[arg(short, long, value_name = "NAMES", value_delimiter = ',', value_parser = model_name)]
+    pub models: Vec<String>,
+    /// The bar: `majority`, `supermajority`, `unanimous`, or `N%` of the valid votes [default: as configured, or majority]
+    #[arg(long, value_name = "BAR")]
+    pub threshold: Option<Threshold>,
+    /// The valid votes that it takes [default: as configured, or two, and more than half of the panel]
+    #[arg(long, value_name = "N")]
+    pub quorum: Option<NonZeroU32>,
+    /// The most bytes of the change that are sent [default: as configured, or 262144]
+    #[arg(long, value_name = "BYTES")]
+    pub max_bytes: Option<NonZeroU64>,
+    /// Exit with 4 when any member has no vote
+    #[arg(long)]
+    pub strict: bool,
+    /// Refuse to run where blindness cannot be enforced
+    #[arg(long)]
+    pub require_blind: bool,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub outputs: OutputArgs,
+    /// Limits of time and number.
+    #[command(flatten)]
+    pub pace: PaceArgs,
+}
+
+/// Where the result goes. Each is written however the gate ends.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Outputs")]
+pub struct OutputArgs {
+    /// Write JUnit XML to this file
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Write SARIF 2.1.0 to this file
+    #[arg(long, value_name = "FILE")]
+    pub sarif: Option<PathBuf>,
+    /// Write GitLab's code quality report to this file
+    #[arg(long, value_name = "FILE")]
+    pub gitlab: Option<PathBuf>,
+    /// Write Markdown to this file
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
+    /// Annotate the change and write the summary of the step, in GitHub Actions
+    #[arg(long)]
+    pub github: bool,
+}
+
+impl GateArgs {
+    /// Adds what these set.
+    pub fn apply(&self, settings: &mut FileSettings) {
+        let gate = &mut settings.gate;
+        if let Some(plan) = &self.plan {
+            gate.what = Some(GateSubject::Plan);
+            gate.plan = Some(plan.clone());
+        }
+        if !self.models.is_empty() {
+            gate.panel = Some(self.models.clone());
+        }
+        gate.threshold = self.threshold.or(gate.threshold);
+        gate.quorum = self.quorum.or(gate.quorum);
+        gate.max_bytes = self.max_bytes.or(gate.max_bytes);
+        gate.deadline = self.pace.deadline.or(gate.deadline);
+        settings.timeout = self.pace.timeout.or(settings.timeout);
+        settings.idle_timeout = self.pace.idle_timeout.or(settings.idle_timeout);
+        settings.jobs = self.pace.jobs.or(settings.jobs);
+        settings.retries = self.pace.retries.or(settings.retries);
+    }
+}

@@ -1,0 +1,157 @@
+//! What is sent of a change, and what is not, with the reason: the receipt covers every file.
+
+use globset::GlobSet;
+
+use super::base::{Revisions, ask_failed};
+use super::secret_files::{SecretFiles, exact_set};
+use crate::error::{Error, Result};
+use crate::git::{Change, ChangedFile, Git, Patch};
+use crate::report::ci::{ChangeWord, OmissionReason, SeenFile};
+use crate::secrets::Redactor;
+
+/// So much is read of a file at least, to tell whether it is text.
+const SNIFFED: u64 = 8000;
+
+/// What is said about a file's text that is not sent as it is.
+const REDACTED: &str = "what looks like a key is replaced by `[redacted]`";
+const LOSSY: &str = "bytes that are no UTF-8 are shown as U+FFFD";
+
+/// How much is sent, and of what not.
+#[derive(Debug)]
+pub(super) struct Limits<'a> {
+    /// The most bytes in all.
+    pub(super) max_bytes: u64,
+    /// Patterns of files that nobody needs to look at.
+    pub(super) ignore: &'a [String],
+    /// Takes keys out of what is sent.
+    pub(super) redactor: &'a Redactor,
+}
+
+/// What is sent of a change.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Coverage {
+    /// Every file, in git's order.
+    pub files: Vec<SeenFile>,
+    /// The text.
+    pub text: String,
+}
+
+/// Looks at each of `files`.
+pub(super) async fn look_at_diff(
+    git: &Git,
+    revisions: &Revisions,
+    files: &[ChangedFile],
+    limits: &Limits<'_>,
+) -> Result<Coverage> {
+    let ignored = exact_set(limits.ignore)
+        .map_err(|error| Error::config(format!("`gate.ignore`: {error}")).hint("write it like `*.lock` or `gen/**`"))?;
+    let secret = SecretFiles::new();
+    let mut coverage = Coverage::default();
+    let mut room = limits.max_bytes;
+    for file in files {
+        let mut seen = SeenFile {
+            path: file.path.to_string(),
+            old_path: file.old_path.as_ref().map(ToString::to_string),
+            change: word(file.change),
+            sent_bytes: 0,
+            omitted: None,
+            note: None,
+        };
+        match by_name(file, &ignored, limits.ignore, &secret) {
+            Some((reason, note)) => (seen.omitted, seen.note) = (Some(reason), note),
+            None => {
+                let patch = git.patch(&revisions.merge_base, &revisions.head, file, room.max(SNIFFED)).await;
+                let patch = patch.map_err(ask_failed)?;
+                match text_of(&patch, room, limits.redactor) {
+                    Ok((text, note)) => {
+                        let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
+                        room = room.saturating_sub(bytes);
+                        (seen.sent_bytes, seen.note) = (bytes, note);
+                        coverage.text.push_str(&text);
+                        if !coverage.text.ends_with('\n') {
+                            coverage.text.push('\n');
+                        }
+                    }
+                    Err(reason) => seen.omitted = Some(reason),
+                }
+            }
+        }
+        coverage.files.push(seen);
+    }
+    Ok(coverage)
+}
+
+/// What a file's names and kind alone decide.
+fn by_name(
+    file: &ChangedFile,
+    ignored: &GlobSet,
+    patterns: &[String],
+    secret: &SecretFiles,
+) -> Option<(OmissionReason, Option<String>)> {
+    // A file that had such a name shows what it held, whatever it is called now.
+    if let Some(pattern) = file.paths().find_map(|path| secret.matches(path)) {
+        return Some((OmissionReason::Secret, Some(format!("by its name, `{pattern}`"))));
+    }
+    // Moved out of what nobody needs to look at, it is something to look at; moved into it too.
+    if file.paths().all(|path| ignored.is_match(path.as_path())) {
+        let index = ignored.matches(file.path.as_path()).first().copied();
+        let pattern = index.and_then(|index| patterns.get(index));
+        return Some((OmissionReason::Ignored, pattern.map(|pattern| format!("by `{pattern}` of `gate.ignore`"))));
+    }
+    file.is_submodule().then_some((OmissionReason::Submodule, None))
+}
+
+/// The text that is sent of a patch, and what to say about it.
+fn text_of(patch: &Patch, room: u64, redactor: &Redactor) -> Result<(String, Option<String>), OmissionReason> {
+    if memchr::memchr(0, &patch.bytes).is_some() {
+        return Err(OmissionReason::Binary);
+    }
+    let clean = redactor.bytes(&patch.bytes);
+    let mut notes = Vec::new();
+    if clean != patch.bytes {
+        notes.push(REDACTED);
+    }
+    let text = match String::from_utf8(clean) {
+        Ok(text) => text,
+        Err(error) => {
+            notes.push(LOSSY);
+            String::from_utf8_lossy(error.as_bytes()).into_owned()
+        }
+    };
+    if patch.cut || u64::try_from(text.len()).unwrap_or(u64::MAX) > room {
+        return Err(OmissionReason::TooLarge);
+    }
+    Ok((text, (!notes.is_empty()).then(|| notes.join("; "))))
+}
+
+const fn word(change: Change) -> ChangeWord {
+    match change {
+        Change::Added => ChangeWord::Added,
+        Change::Deleted => ChangeWord::Deleted,
+        Change::Modified => ChangeWord::Modified,
+        Change::Renamed => ChangeWord::Renamed,
+        Change::TypeChanged => ChangeWord::TypeChanged,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn patch(bytes: &[u8]) -> Patch {
+        Patch { bytes: bytes.to_vec(), cut: false }
+    }
+
+    #[test]
+    fn what_is_no_text_or_too_large_is_left_out_as_a_whole() {
+        let redactor = Redactor::new(["hunter2hunter2"]);
+        let text = |patch: &Patch, room| text_of(patch, room, &redactor);
+        assert_eq!(text(&patch(b"a\0b"), 100), Err(OmissionReason::Binary));
+        assert_eq!(text(&patch(b"abcd"), 3), Err(OmissionReason::TooLarge));
+        assert_eq!(text(&Patch { bytes: b"ab".to_vec(), cut: true }, 100), Err(OmissionReason::TooLarge));
+        assert_eq!(text(&patch(b"abc"), 3), Ok(("abc".to_owned(), None)));
+        let (sent, note) = text(&patch(b"+a \xff hunter2hunter2\r\n"), 100).unwrap();
+        assert_eq!(sent, "+a \u{fffd} [redacted]\r\n");
+        assert!(note.unwrap().contains("U+FFFD"));
+    }
+}

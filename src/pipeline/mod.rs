@@ -1,0 +1,3 @@
+//! What is put together from runs and votes: the gate of a repository in CI.
+
+pub mod gate;

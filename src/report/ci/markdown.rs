@@ -1,0 +1,138 @@
+//! Markdown for people: a comment, or the summary of a job.
+//!
+//! It begins with a mark that nobody sees, by which a script finds the comment of an earlier run and replaces it.
+
+use super::model::{GateOutcome, GateReport, Ruling};
+use super::plain::{cut, votes};
+use crate::verdict::inline_markdown;
+
+/// By this a comment of an earlier run is found.
+const MARK: &str = "<!-- team gate -->";
+
+/// The largest document: GitHub takes no comment over 65536 characters.
+const BYTES: usize = 60_000;
+
+/// The most characters of one text of a model.
+const TEXT: usize = 400;
+
+/// The most files that are listed.
+const FILES: usize = 100;
+
+/// The report as Markdown.
+#[must_use]
+pub fn markdown(report: &GateReport) -> String {
+    let mut out = format!("{MARK}\n## team gate: {}\n\n{}\n", heading(report.outcome), safe(&report.summary));
+    for detail in &report.details {
+        out.push_str(&format!("\n{}\n", safe(detail)));
+    }
+    if let Some(subject) = &report.subject {
+        out.push_str(&format!(
+            "\nCommit {}, compared with {} ({}).\n",
+            code(&subject.head),
+            safe(&subject.base),
+            code(&subject.merge_base)
+        ));
+    }
+    if let Some(ruling) = &report.ruling {
+        push_ruling(&mut out, ruling);
+    }
+    push_files(&mut out, report);
+    for path in &report.settings_changed {
+        out.push_str(&format!("\n> The branch changes {}. The gate went by the base's.\n", safe(path)));
+    }
+    for warning in &report.warnings {
+        out.push_str(&format!("\n> {}\n", safe(warning)));
+    }
+    if let Some(name) = report.session.as_ref().and_then(|path| path.file_name()) {
+        out.push_str(&format!("\nSession {}.\n", safe(&name.to_string_lossy())));
+    }
+    if out.len() > BYTES {
+        return format!("{}\n\n(cut)\n", cut(&out, BYTES));
+    }
+    out
+}
+
+const fn heading(outcome: GateOutcome) -> &'static str {
+    match outcome {
+        GateOutcome::Approved => "approved",
+        GateOutcome::Unchanged => "nothing changed",
+        GateOutcome::Rejected => "rejected",
+        GateOutcome::NoDecision => "no decision",
+        GateOutcome::Failed => "could not run",
+    }
+}
+
+fn push_ruling(out: &mut String, ruling: &Ruling) {
+    out.push_str(&format!("\nDecision: {}; {}.\n", safe(&ruling.decision), safe(&votes(ruling))));
+    out.push_str("\n| Member | Model | Vote | Confidence | Reason |\n| :--- | :--- | :--- | ---: | :--- |\n");
+    for member in &ruling.members {
+        out.push_str(&format!(
+            "| {} | {} | {} | {} | {} |\n",
+            safe(&member.id),
+            safe(&member.model),
+            safe(member.vote.as_deref().unwrap_or("none")),
+            member.confidence.map(|number| number.to_string()).unwrap_or_default(),
+            safe(member.summary.as_deref().unwrap_or_default())
+        ));
+    }
+    if !ruling.key_issues.is_empty() {
+        out.push_str("\nIssues, by how many named them:\n\n");
+    }
+    for issue in &ruling.key_issues {
+        out.push_str(&format!("- {} ({})\n", safe(&issue.text), issue.count));
+    }
+}
+
+fn push_files(out: &mut String, report: &GateReport) {
+    if report.files.is_empty() {
+        return;
+    }
+    out.push_str(&format!("\n{}.\n", report.coverage()));
+    let omitted: Vec<_> = report.omitted().collect();
+    if !omitted.is_empty() {
+        out.push_str("\nNot looked at:\n\n");
+    }
+    for (file, reason) in omitted.iter().take(FILES) {
+        out.push_str(&format!("- {}: {}\n", safe(&file.path), reason.describe()));
+    }
+    if omitted.len() > FILES {
+        out.push_str(&format!("- and {} more\n", omitted.len() - FILES));
+    }
+    out.push_str("\n<details><summary>Looked at</summary>\n\n");
+    let looked: Vec<_> = report.files.iter().filter(|file| file.omitted.is_none()).collect();
+    for file in looked.iter().take(FILES) {
+        let note = file.note.as_deref().map(|note| format!(", {}", safe(note))).unwrap_or_default();
+        out.push_str(&format!("- {} ({}{note})\n", safe(&file.path), file.change.as_str()));
+    }
+    if looked.len() > FILES {
+        out.push_str(&format!("- and {} more\n", looked.len() - FILES));
+    }
+    out.push_str("\n</details>\n");
+}
+
+/// Letters and digits only.
+fn code(hash: &str) -> String {
+    format!("`{}`", hash.chars().filter(char::is_ascii_alphanumeric).take(64).collect::<String>())
+}
+
+/// `text` as one line that is no markup, calls nobody, closes no issue and links to nothing.
+fn safe(text: &str) -> String {
+    let escaped = inline_markdown(text, TEXT);
+    let mut out = String::with_capacity(escaped.len());
+    let mut rest = escaped.as_str();
+    // A host links these in what is left when the markup is gone, whatever was escaped.
+    while let Some(at) = rest.find(['@', '#', ':', '.']) {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let acts = from.starts_with('@')
+            || from.starts_with('#')
+            || from.starts_with("://")
+            || from.starts_with('.') && before.to_ascii_lowercase().ends_with("www");
+        out.push_str(&from[..1]);
+        if acts {
+            out.push('\u{200b}');
+        }
+        rest = &from[1..];
+    }
+    out + rest
+}

@@ -1,0 +1,12 @@
+//! `team gate`, on real repositories.
+
+mod bases;
+mod ci_files;
+mod coverage;
+mod decisions;
+mod outputs;
+mod refusals;
+mod settings;
+mod targets;
+mod world;
+mod xsd;

@@ -1,0 +1,120 @@
+//! The base says how the gate works; the branch has no say.
+
+use std::os::unix::fs::PermissionsExt;
+
+use super::world::{Repo, gate_keys, panel, vote};
+use crate::support::{TeamToml, TestEnv};
+
+#[test]
+fn a_branch_that_changes_the_settings_is_judged_by_those_of_the_base_and_it_is_pointed_out() {
+    let repo = Repo::changed(&panel(&["REJECT", "REJECT"]));
+    repo.write("team.toml", panel(&["APPROVE", "APPROVE"]).text());
+    repo.write(".claude/multimodel-team.json", r#"{"defaultModels": ["nobody"]}"#);
+    repo.commit("friendlier judges");
+    let report = repo.report(&[], 1);
+    assert_eq!(report["settingsChanged"], serde_json::json!([".claude/multimodel-team.json", "team.toml"]));
+    assert_eq!(report["settings"][0]["layer"], "project");
+    let (out, err) = repo.gate(&["--github"], 1);
+    assert!(out.contains("the branch changes `team.toml`"), "{out}");
+    assert!(err.contains("::warning file=team.toml,line=1,"), "{err}");
+}
+
+#[test]
+fn the_newest_settings_of_the_base_hold_and_not_those_the_branch_was_made_from() {
+    let repo = Repo::changed(&panel(&["APPROVE", "APPROVE"]));
+    repo.git(&["checkout", "-q", "main"]);
+    repo.write("team.toml", panel(&["REJECT", "REJECT"]).text());
+    repo.commit("stricter");
+    repo.git(&["checkout", "-q", "topic"]);
+    let report = repo.report(&[], 1);
+    assert_eq!(report["settingsChanged"], serde_json::json!([]), "the branch itself changed nothing of them");
+    assert_eq!(report["files"].as_array().unwrap().len(), 1, "what the base changed is no part of the change");
+}
+
+#[test]
+fn a_users_file_that_is_a_part_of_the_branch_is_not_read() {
+    let env = TestEnv::new();
+    let inside = env.path("conf").display().to_string();
+    let repo = Repo::of(env.set("XDG_CONFIG_HOME", &inside), Some(&panel(&["REJECT", "REJECT"])));
+    repo.write("conf/team/config.toml", "[gate]\nquorum = 1\nthreshold = \"1%\"\n");
+    repo.commit("settings of the user, it says");
+    let (_, err) = repo.gate(&[], 1);
+    assert!(err.contains("is not read: it is a part of the branch"), "{err}");
+}
+
+#[test]
+fn a_program_in_the_work_tree_must_be_the_bases_own() {
+    let config = TeamToml::new()
+        .model("ma", &[("command", vec!["./agent.sh"].into())])
+        .model("mb", &[("command", vec!["sh", "agent.sh"].into())])
+        .panel(&["ma", "mb"]);
+    let repo = Repo::of(TestEnv::new(), Some(&config));
+    repo.git(&["checkout", "-q", "main"]);
+    let script = |verdict: &str| {
+        format!(
+            "#!/bin/sh\nprintf '```vote\\nVERDICT: {verdict}\\nCONFIDENCE: 8\\nSUMMARY: s\\nKEY_ISSUES: None\\n```\\n'\n"
+        )
+    };
+    repo.write("agent.sh", script("REJECT"));
+    std::fs::set_permissions(repo.env.path("agent.sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    repo.commit("the agent");
+    repo.git(&["checkout", "-q", "-B", "topic"]);
+    repo.write("agent.sh", script("APPROVE"));
+    repo.commit("a kinder agent");
+    let (_, err) = repo.gate(&[], 2);
+    assert!(err.contains("`agent.sh`, which is not as the base has it"), "{err}");
+    // Not committed is no better.
+    repo.git(&["checkout", "-q", "-B", "topic", "main"]);
+    repo.write("a.txt", "a\n");
+    repo.commit("harmless");
+    repo.write("agent.sh", script("APPROVE"));
+    repo.gate(&[], 2);
+    assert!(repo.env.sessions().is_empty());
+}
+
+#[test]
+fn a_recording_that_the_branch_brings_is_no_member() {
+    let config = TeamToml::new().panel(&["replay:vote.txt", "replay:vote.txt"]);
+    let repo = Repo::new(&config);
+    repo.write("vote.txt", "```vote\nVERDICT: APPROVE\n```\n");
+    repo.commit("a vote of its own");
+    let (_, err) = repo.gate(&[], 2);
+    assert!(err.contains("`vote.txt`, which is not as the base has it"), "{err}");
+}
+
+#[test]
+fn the_panel_of_the_gate_beats_the_usual_one_and_the_command_line_beats_both() {
+    let config = panel(&["APPROVE", "APPROVE"])
+        .agent("strict", &[&vote("REJECT", "No.")])
+        .key("gate", gate_keys("panel = [\"strict\"]\nquorum = 1"));
+    let repo = Repo::changed(&config);
+    assert_eq!(repo.report(&[], 1)["ruling"]["members"][0]["model"], "strict");
+    assert_eq!(repo.report(&["-m", "ma"], 0)["ruling"]["members"][0]["model"], "ma");
+}
+
+#[test]
+fn the_outputs_that_the_base_names_are_written_beside_its_settings() {
+    let config = panel(&["APPROVE", "APPROVE"])
+        .key("gate", gate_keys("[outputs]\njunit = \"out/deep/gate.xml\"\nmarkdown = \"out/gate.md\""));
+    let repo = Repo::changed(&config);
+    repo.gate(&["--markdown", "out/other.md"], 0);
+    assert!(repo.read("out/deep/gate.xml").contains("<testcase "));
+    assert!(repo.read("out/other.md").contains("approved"));
+    assert!(!repo.env.path("out/gate.md").exists(), "the command line says where it goes");
+}
+
+#[test]
+fn a_gate_below_the_root_goes_by_the_nearest_settings_of_the_base() {
+    let repo = Repo::new(&panel(&["APPROVE", "APPROVE"]));
+    repo.git(&["checkout", "-q", "main"]);
+    repo.write("sub/team.toml", panel(&["REJECT", "REJECT"]).text());
+    repo.write("sub/deep/x.txt", "x\n");
+    repo.commit("sub");
+    repo.git(&["checkout", "-q", "-B", "topic"]);
+    repo.write("sub/deep/x.txt", "y\n");
+    repo.commit("change");
+    repo.gate(&["--sessions-dir", "out/s"], 0);
+    let mut command = repo.env.command_under(&[], &["gate"]);
+    let status = command.current_dir(repo.env.path("sub/deep")).output().unwrap();
+    assert_eq!(status.status.code(), Some(1), "{}", String::from_utf8_lossy(&status.stderr));
+}
