@@ -13,6 +13,7 @@ mod ink;
 mod json;
 mod lines;
 mod live;
+mod money;
 pub mod page;
 mod paper;
 mod picture;

@@ -48,9 +48,13 @@ fn report(env: &TestEnv) -> String {
 /// Fails when the page said anything on its console, broke its policy, or asked for anything but itself.
 #[track_caller]
 fn assert_quiet(browser: &Browser, url: &str) {
-    for method in ["Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Audits.issueAdded"] {
+    for method in ["Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown"] {
         assert_eq!(browser.told(method), [Value::Null; 0], "{method}");
     }
+    let issues = browser.told("Audits.issueAdded");
+    // That its history was changed without a person is about this test, not about the page.
+    let issues: Vec<_> = issues.iter().filter(|issue| issue["issue"]["code"] != "GenericIssue").collect();
+    assert_eq!(issues, [&Value::Null; 0]);
     let asked = browser.told("Network.requestWillBeSent");
     let asked: Vec<&str> = asked.iter().map(|request| request["request"]["url"].as_str().unwrap()).collect();
     assert_eq!(asked, [url]);
@@ -181,7 +185,7 @@ fn a_report_can_be_read_on_a_phone_in_the_dark_by_keyboard_and_on_paper() {
     assert_ne!(papers[0], papers[1]);
     for width in [320, 768] {
         browser.screen(width, "light");
-        assert_eq!(browser.value("document.documentElement.scrollWidth"), width, "nothing sticks out");
+        assert_fits(&mut browser, width);
     }
     // The first thing that the keyboard reaches leads past the rest, and what has the focus shows it.
     browser.screen(1280, "light");
@@ -197,6 +201,13 @@ fn a_report_can_be_read_on_a_phone_in_the_dark_by_keyboard_and_on_paper() {
     assert_eq!(browser.value("window.printed"), 0, "all is open on paper");
     assert_eq!(browser.value(open), before, "and closed again");
     assert_quiet(&browser, &url);
+}
+
+/// Fails when the page is wider than its screen; a scroll bar may take some of that.
+#[track_caller]
+fn assert_fits(browser: &mut Browser, width: u32) {
+    let wide = browser.value("document.documentElement.scrollWidth").as_u64().unwrap();
+    assert!(wide <= u64::from(width), "{wide} columns on {width}");
 }
 
 #[test]
@@ -225,7 +236,7 @@ fn sixty_slots_and_an_answer_of_a_megabyte_are_shown() {
     assert!(browser.value("document.querySelector('pre.raw').textContent.length").as_u64().is_some());
     for width in [320, 1280] {
         browser.screen(width, "light");
-        assert_eq!(browser.value("document.documentElement.scrollWidth"), width);
+        assert_fits(&mut browser, width);
     }
     assert!(compare(&mut browser, "diff").contains("The same."));
     assert_quiet(&browser, &url);

@@ -2,8 +2,8 @@
 //!
 //! [`html`] is a pure function. The templates, the style and the script lie in `templates/` and are part of the program.
 //! What models wrote is hostile input: every text is escaped by the template engine, with what hides or acts made visible;
-//! Markdown of answers becomes a small set of elements without attributes but checked links ([`markdown`]); and a content
-//! policy in the file itself ([`policy`]) lets the browser run one script and one style, by their hashes, and load nothing.
+//! Markdown of answers becomes a small set of elements without attributes but checked links (`markdown`); and a content
+//! policy in the file itself (`policy`) lets the browser run one script and one style, by their hashes, and load nothing.
 
 mod compare;
 mod document;

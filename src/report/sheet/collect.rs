@@ -11,6 +11,7 @@ use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::Votes;
 use crate::model::Target;
 use crate::report::format::seconds;
+use crate::report::money::Money;
 use crate::report::picture::seconds_between;
 use crate::report::published::{Published, published};
 use crate::secrets::Redactor;
@@ -81,6 +82,9 @@ impl Sheet {
             Published::Newer(version) => headline::of_newer(*version),
             Published::None => headline::of_open(view),
         };
+        let is_named = decided.is_some() || voted.is_some();
+        let known = is_named && !integrity.suspects.contains("session-meta.json");
+        let money = is_named.then(|| if known { Money::read(layout) } else { Money::default() });
         let isolation = parts[0].records.first().and_then(|record| match &record.event {
             Event::Created { isolation, .. } => Some(isolation.clone()),
             _ => None,
@@ -104,7 +108,7 @@ impl Sheet {
             task,
             headline,
             answers,
-            timeline: timeline::of(&parts, view.meta.started_at, now, decided.is_some() || voted.is_some()),
+            timeline: timeline::of(&parts, view.meta.started_at, now, money.as_ref()),
             failures,
             isolation,
             decided,

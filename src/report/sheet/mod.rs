@@ -1,5 +1,5 @@
 //! All that a report of one session tells, gathered from its folder: what [`super::page`] shows as HTML and
-//! [`super::print`] as text.
+//! [`super::sheet_text()`] as text.
 //!
 //! [`Sheet::collect`] reads and writes nothing. It names models and money only of a session whose verdict is published and
 //! is the one on record. What the check of the folder found changed ([`Integrity`]) is told and not shown; what is long is

@@ -6,14 +6,16 @@ use super::collect::Part;
 use super::model::{Seat, Span, TimeRow, Timeline};
 use crate::ids::SlotId;
 use crate::report::format::{grouped, seconds};
+use crate::report::money::Money;
 use crate::session::slot::{SlotState, Usage};
 use crate::session::{Event, SlotStatus};
 
 const UNKNOWN: &str = "unknown";
 
-/// `is_named` says whether the vote is over: money and tokens would tell models apart before.
-pub(super) fn of(parts: &[Part], start: Timestamp, now: Timestamp, is_named: bool) -> Timeline {
-    let mut rows: Vec<TimeRow> = parts.iter().flat_map(|part| rows(part, start, now, is_named)).collect();
+/// `money` is there when the vote is over: it and tokens would tell models apart before.
+pub(super) fn of(parts: &[Part], start: Timestamp, now: Timestamp, money: Option<&Money>) -> Timeline {
+    let is_named = money.is_some();
+    let mut rows: Vec<TimeRow> = parts.iter().flat_map(|part| rows(part, start, now, money)).collect();
     let total_ms = rows.iter().flat_map(|row| &row.spans).map(|span| span.to_ms).max().unwrap_or(0);
     for span in rows.iter_mut().flat_map(|row| &mut row.spans) {
         let mille = |ms: u64| ms * 1000 / total_ms.max(1);
@@ -25,17 +27,17 @@ pub(super) fn of(parts: &[Part], start: Timestamp, now: Timestamp, is_named: boo
         total_ms,
         total: seconds(total_ms.div_ceil(1000)),
         tokens: is_named.then(|| tokens(usages())),
-        cost: is_named.then(|| UNKNOWN.to_owned()),
+        cost: money.map(Money::total),
         rows,
     }
 }
 
-fn rows(part: &Part, start: Timestamp, now: Timestamp, is_named: bool) -> Vec<TimeRow> {
+fn rows(part: &Part, start: Timestamp, now: Timestamp, money: Option<&Money>) -> Vec<TimeRow> {
     let row = |(id, entry): (&SlotId, &SlotStatus)| {
         let spans = spans(part, *id, entry, start, now);
         let retries =
             part.records.iter().filter(|record| matches!(&record.event, Event::SlotRetry { slot, .. } if slot == id));
-        let usage = entry.usage.as_ref().filter(|_| is_named);
+        let usage = entry.usage.as_ref().filter(|_| money.is_some());
         let count =
             |number: fn(&Usage) -> Option<u64>| usage.and_then(number).map_or_else(|| UNKNOWN.to_owned(), grouped);
         TimeRow {
@@ -48,11 +50,25 @@ fn rows(part: &Part, start: Timestamp, now: Timestamp, is_named: bool) -> Vec<Ti
             retries: u32::try_from(retries.count()).unwrap_or(u32::MAX),
             input_tokens: count(|usage| usage.input_tokens),
             output_tokens: count(|usage| usage.output_tokens),
-            cost: UNKNOWN.to_owned(),
+            // What a seat cost is of all of its turns, and stands with the first.
+            cost: match (money, part.turn) {
+                (Some(money), None) => money.seat(&seat_name(part, *id)),
+                (Some(_), Some(_)) => "with the first".to_owned(),
+                (None, _) => UNKNOWN.to_owned(),
+            },
             spans,
         }
     };
     part.status.models.iter().map(row).collect()
+}
+
+/// A seat as `session-meta.json` calls it.
+fn seat_name(part: &Part, id: SlotId) -> String {
+    // `judging-2/` is the second round's folder.
+    match part.prefix.trim_end_matches('/').strip_prefix("judging-") {
+        Some(round) => format!("judge {id}, round {round}"),
+        None => format!("{} {id}", part.side.as_str()),
+    }
 }
 
 /// The attempts of a slot from its record; without one the last attempt as the status has it.

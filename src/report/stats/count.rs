@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 
 use super::entry::{Entry, Seat, Voter};
 use super::gather::{Gathered, Wanted};
-use super::model::{By, Group, ModelStats, Share, Spread, Stats, Sum};
+use super::model::{By, Cost, Group, ModelStats, Share, Spread, Stats, Sum};
 use crate::ids::FormatVersion;
 use crate::session::slot::{SlotState, Usage};
 use crate::verdict::wilson_interval;
@@ -109,6 +109,7 @@ impl<'a> Tally<'a> {
             seconds: spread(complete().filter_map(|seat| seat.seconds).collect()),
             input_tokens: tokens(|usage| usage.input_tokens),
             output_tokens: tokens(|usage| usage.output_tokens),
+            cost_usd: cost(seats.iter().filter_map(|seat| seat.usd)),
         }
     }
 }
@@ -128,7 +129,8 @@ fn spread(mut values: Vec<f64>) -> Spread {
     values.sort_by(f64::total_cmp);
     let (Some(least), Some(most)) = (values.first(), values.last()) else { return Spread::default() };
     let half = values.len() / 2;
-    let median = if values.len() % 2 == 0 { f64::midpoint(values[half - 1], values[half]) } else { values[half] };
+    let median =
+        if values.len().is_multiple_of(2) { f64::midpoint(values[half - 1], values[half]) } else { values[half] };
     let rounded = |value: f64| (value * 1000.0).round() / 1000.0;
     Spread {
         of: number(values.len()),
@@ -136,6 +138,13 @@ fn spread(mut values: Vec<f64>) -> Spread {
         least: Some(rounded(*least)),
         most: Some(rounded(*most)),
     }
+}
+
+/// To a millionth of a dollar.
+fn cost(values: impl Iterator<Item = f64>) -> Cost {
+    let values: Vec<f64> = values.collect();
+    let total = (!values.is_empty()).then(|| (values.iter().sum::<f64>() * 1e6).round() / 1e6);
+    Cost { of: number(values.len()), total }
 }
 
 fn total(values: impl Iterator<Item = u64>) -> Sum {
@@ -158,6 +167,7 @@ mod tests {
             state,
             seconds: Some(seconds),
             usage: None,
+            usd: None,
             result: result.map(|(won, approvals, votes)| SeatResult { won, approvals, votes }),
         }
     }

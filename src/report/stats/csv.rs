@@ -5,7 +5,7 @@ use super::model::{Share, Stats};
 /// What a cell must not begin with: a spreadsheet would take it for a formula (OWASP, "CSV Injection").
 const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
-const HEAD: [&str; 35] = [
+const HEAD: [&str; 37] = [
     "group",
     "votes",
     "model",
@@ -41,6 +41,8 @@ const HEAD: [&str; 35] = [
     "input_tokens",
     "output_tokens_of",
     "output_tokens",
+    "cost_usd_of",
+    "cost_usd",
 ];
 
 /// The CSV of `stats`; what is unknown is empty.
@@ -74,7 +76,8 @@ pub fn stats_csv(stats: &Stats) -> String {
                 .chain(shares.into_iter().flat_map(|share| whole(share).into_iter().chain(parts(share))))
                 .chain([model.seconds.of.to_string(), shown(model.seconds.median)])
                 .chain(sum(model.input_tokens))
-                .chain(sum(model.output_tokens));
+                .chain(sum(model.output_tokens))
+                .chain([model.cost_usd.of.to_string(), shown(model.cost_usd.total)]);
             line(&mut out, cells);
         }
     }
@@ -125,6 +128,7 @@ mod tests {
             seconds: Default::default(),
             input_tokens: Default::default(),
             output_tokens: Default::default(),
+            cost_usd: Default::default(),
         };
         let stats = Stats {
             version: crate::ids::FormatVersion::CURRENT,

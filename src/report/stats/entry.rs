@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::model::Skipped;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::VoteVerdict;
+use crate::report::money::Money;
 use crate::report::published::{Published, recorded_as};
 use crate::session::slot::{SlotState, Usage};
 use crate::session::{Event, Layout, Manifest, Meta, Record, Round, SessionError, SessionState, SlotStatus, Status};
@@ -45,6 +46,8 @@ pub(super) struct Seat {
     /// How long its last attempt took, in seconds.
     pub(super) seconds: Option<f64>,
     pub(super) usage: Option<Usage>,
+    /// What it cost, in US dollars.
+    pub(super) usd: Option<f64>,
     /// Of an answer that was judged.
     pub(super) result: Option<SeatResult>,
 }
@@ -88,8 +91,9 @@ impl Entry {
         }
         let manifest = Manifest::parse(&layout.manifest(), &bytes).map_err(|error| reason(&error))?;
         let status = Status::read(&layout.status()).map_err(|error| reason(&error))?;
+        let money = Money::read(layout);
         let seats = |result: &dyn Fn(SlotId) -> Option<SeatResult>| {
-            let seats = status.models.iter().filter_map(|(id, slot)| seat(&manifest, *id, slot, result(*id)));
+            let seats = status.models.iter().filter_map(|(id, slot)| seat(&manifest, *id, slot, &money, result(*id)));
             seats.collect()
         };
         let (seats, voters, imported) = match recorded_as(layout, verdict) {
@@ -154,13 +158,14 @@ fn who(manifest: &Manifest, id: SlotId) -> Option<Who> {
     Some(Who { model: member.resolved.identity.to_string(), name: member.model.clone() })
 }
 
-fn seat(manifest: &Manifest, id: SlotId, slot: &SlotStatus, result: Option<SeatResult>) -> Option<Seat> {
+fn seat(manifest: &Manifest, id: SlotId, slot: &SlotStatus, money: &Money, result: Option<SeatResult>) -> Option<Seat> {
     let took = |start: Timestamp, end: Timestamp| (end.as_millisecond() - start.as_millisecond()) as f64 / 1000.0;
     Some(Seat {
         who: who(manifest, id)?,
         state: slot.state,
         seconds: slot.started_at.zip(slot.completed_at).map(|(start, end)| took(start, end)),
         usage: slot.usage,
+        usd: money.seat_usd(&format!("slot {id}")),
         result,
     })
 }

@@ -143,6 +143,8 @@ pub struct ModelStats {
     pub input_tokens: Sum,
     /// Tokens of its answers.
     pub output_tokens: Sum,
+    /// What asking it for answers cost.
+    pub cost_usd: Cost,
 }
 
 /// A part of a whole.
@@ -171,6 +173,16 @@ pub struct Spread {
     pub least: Option<f64>,
     /// The largest.
     pub most: Option<f64>,
+}
+
+/// A sum of the costs that are known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Cost {
+    /// Of how many seats it is known (N); of the others no price is.
+    pub of: u32,
+    /// The sum in US dollars; `null` where it is known of none.
+    pub total: Option<f64>,
 }
 
 /// A sum of what is known.

@@ -1,6 +1,6 @@
 //! The numbers for a person.
 
-use super::model::{Group, ModelStats, Share, Spread, Stats, Sum};
+use super::model::{Cost, Group, ModelStats, Share, Spread, Stats, Sum};
 use crate::report::format::{grouped, seconds};
 use crate::report::paper::Paper;
 
@@ -38,12 +38,12 @@ const NOTE: &str = "k/N is k of N; the range is the 95 % interval (Wilson 1927) 
     complete answers. Questions, panels and judges differ between sessions: nothing here ranks models in general.";
 
 fn models(group: &Group, page: &mut Paper) {
-    let head = ["model", "answered", "failed", "won", "approved", "agreed", "time", "tokens in", "tokens out"];
+    let head = ["model", "answered", "failed", "won", "approved", "agreed", "time", "tokens in", "tokens out", "cost"];
     let mut rows = vec![head.map(str::to_owned)];
     rows.extend(group.models.iter().map(row));
     // What does not fit on a narrow page is left to a list.
     if page.fits(&rows) {
-        let all = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+        let all = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
         page.table(&rows, &all);
         return;
     }
@@ -55,7 +55,7 @@ fn models(group: &Group, page: &mut Paper) {
     }
 }
 
-fn row(model: &ModelStats) -> [String; 9] {
+fn row(model: &ModelStats) -> [String; 10] {
     let name = match model.names.first() {
         Some(name) if !model.model.ends_with(name.as_str()) => format!("{name} ({})", model.model),
         _ => model.model.clone(),
@@ -70,6 +70,7 @@ fn row(model: &ModelStats) -> [String; 9] {
         time(model.seconds),
         sum(model.input_tokens, model.answered.count),
         sum(model.output_tokens, model.answered.count),
+        cost(model.cost_usd, model.answered.of),
     ]
 }
 
@@ -85,6 +86,14 @@ fn time(spread: Spread) -> String {
         None => "-".to_owned(),
         Some(short) if short < 60.0 => format!("{short:.1}s"),
         Some(long) => seconds(long as u64),
+    }
+}
+
+fn cost(cost: Cost, of: u32) -> String {
+    match cost.total {
+        None => "unknown".to_owned(),
+        Some(total) if cost.of < of => format!("${total} (of {}/{of})", cost.of),
+        Some(total) => format!("${total}"),
     }
 }
 
