@@ -1,11 +1,11 @@
 //! `team`: a blind panel of models, from one prompt to a verdict.
 //!
 //! The modules in the order in which data flows; each imports only from the ones above its group. Within layer 0,
-//! `error`, `ids` and `fault` are the words that the others speak in.
+//! `error`, `ids`, `fault` and `money` are the words that the others speak in.
 //!
 //! | Layer | Module | Owns |
 //! | --- | --- | --- |
-//! | 0 | [`error`] [`ids`] [`fault`] [`fs`] [`git`] [`secrets`] [`prompts`] [`model`] | errors with kind, exit code and hints; newtypes; places at which a test build can die; the only file writers; the only git calls; redaction; embedded templates; what a resolved model is |
+//! | 0 | [`error`] [`ids`] [`fault`] [`fs`] [`git`] [`secrets`] [`prompts`] [`money`] [`model`] | errors with kind, exit code and hints; newtypes; places at which a test build can die; the only file writers; the only git calls; redaction; embedded templates; exact amounts; what a resolved model is |
 //! | 1 | [`config`] [`session`] | layered settings and model resolution; the folder: layout, manifest, events, status, meta, lock |
 //! | 2 | [`slots`] [`capture`] [`isolation`] | what can answer; bytes to answers; what a process may see |
 //! | 3 | [`runner`] | N slots at once: dispatcher, executor, limits, signals, processes |
@@ -25,7 +25,9 @@
 //! | `report.html` | [`cli`], from what [`report`] makes of the folder; no part of the record |
 //! | `workspace/` | [`engine`], before anybody is asked |
 //! | private folders of slots, below the system's temporary folder | [`runner`], removed with the slot |
-//! | `judging*/**/prompt-NN.md` `judging*/votes.json` `judging*/import-NN.txt`, `response-NN.md` of an imported judge, `verdict.json` `verdict.md` | [`engine`], from what [`judging`] and [`verdict`] make |
+//! | folders of temporary sessions, below the system's temporary folder | [`session`], removed by `team gc` |
+//! | `ai-docs/team-*.md`, with `--legacy` | [`engine`], once and never over anything |
+//! | `judging*/**/prompt-NN.md` `repair/prompt-NN.md` `judging*/votes.json` `judging*/import-NN.txt`, `response-NN.md` of an imported judge, `verdict.json` `verdict.md` | [`engine`], from what [`judging`] and [`verdict`] make |
 
 pub mod error;
 pub mod fault;
@@ -33,6 +35,7 @@ pub mod fs;
 pub mod git;
 pub mod ids;
 pub mod model;
+pub mod money;
 pub mod prompts;
 pub mod secrets;
 

@@ -8,10 +8,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod agent;
+mod price;
 mod vendor_key;
 mod vendor_names;
 
 pub use agent::{AgentKind, Setting};
+pub use price::{AsOf, Price};
 
 /// One member of a panel, with everything needed to ask it. No secret is in it: keys are named by their variable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -188,4 +190,7 @@ pub struct ModelSettings {
     pub context: Option<u64>,
     /// Whether an answer that was cut by its length limit counts as complete.
     pub accept_truncated: bool,
+    /// What its tokens cost, where the user said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
 }

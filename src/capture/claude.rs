@@ -14,6 +14,7 @@ use super::frame::{Content, Loose, Text, Typed, frame_of};
 use super::progress::Progress;
 use super::prose::{Block, Prose};
 use super::provider_words::{typed_error, why};
+use crate::money::Usd;
 use crate::session::slot::{Activity, Output, Reason, StopReason, TypedError, Usage};
 
 /// What every frame is read as; the frequent ones need no more, and a small struct is moved quickly.
@@ -376,8 +377,9 @@ impl Claude {
         self.message_stop = None;
         // A call that failed before anything was counted reports zeros; they mean unknown.
         self.progress.usage = usage_of(frame).filter(|usage| !failed || spent(usage)).or(self.progress.usage);
-        self.progress.cost_usd =
-            frame.total_cost_usd.amount().filter(|cost| !failed || *cost > 0.0).or(self.progress.cost_usd);
+        // A model whose price the program does not know is reported with 0, which means unknown.
+        let cost = frame.total_cost_usd.amount().filter(|cost| *cost > 0.0);
+        self.progress.cost = cost.and_then(Usd::reported).or(self.progress.cost);
         Ok(())
     }
 

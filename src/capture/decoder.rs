@@ -79,6 +79,7 @@ impl Decoder {
         }
         let frames = &mut self.frames;
         self.lines.push(bytes, &mut |piece| frames.take(piece, out))?;
+        frames.format.progress_mut().tell_spent(out);
         if frames.format.progress_mut().take_answered() {
             self.notices.answered();
         }

@@ -140,7 +140,7 @@ fn an_error_sentence_is_kept_once_and_never_in_the_answer() {
         decoded(OutputFormat::ClaudeStreamJson, &recorded("claude/401.stream-json.stdout"), usize::MAX);
     assert_eq!(text, "");
     assert_eq!(end.error.unwrap().detail, "status 401: Invalid API key · Fix external API key");
-    assert_eq!((end.usage, end.cost_usd), (None, None), "zeros of a failed call are unknown");
+    assert_eq!((end.usage, end.cost), (None, None), "zeros of a failed call are unknown");
     let retry = Activity::Retry { attempt: 1, of: 1, in_seconds: 1, why: "HTTP 401".to_owned() };
     assert!(activities.contains(&retry), "{activities:?}");
     let (_, end, activities) = decoded(OutputFormat::CodexJson, &recorded("codex/401.json.stdout"), usize::MAX);

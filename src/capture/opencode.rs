@@ -12,6 +12,7 @@ use super::frame::{Loose, Text, Typed, frame_of};
 use super::progress::Progress;
 use super::prose::{Block, Prose, Written};
 use super::provider_words::typed_error;
+use crate::money::Usd;
 use crate::session::slot::{Activity, Output, StopReason};
 
 #[derive(Debug, Deserialize)]
@@ -198,8 +199,9 @@ impl Opencode {
             grow(&mut sum.reasoning_tokens, tokens.reasoning.count());
         }
         // A model without a known price reports 0, which means unknown.
-        if let Some(cost) = part.cost.amount().filter(|cost| *cost > 0.0) {
-            *self.progress.cost_usd.get_or_insert(0.0) += cost;
+        if let Some(cost) = part.cost.amount().filter(|cost| *cost > 0.0).and_then(Usd::reported) {
+            let sum = self.progress.cost.unwrap_or_default();
+            self.progress.cost = Some(sum.plus(cost));
         }
     }
 

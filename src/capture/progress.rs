@@ -1,6 +1,7 @@
 //! What every stream format keeps track of besides text.
 
-use crate::session::slot::{Activity, Output, Reason, StopReason, StreamEnd, TypedError, Usage};
+use crate::money::Usd;
+use crate::session::slot::{Activity, Output, Reason, Spent, StopReason, StreamEnd, TypedError, Usage};
 
 /// The facts of a stream so far.
 #[derive(Debug, Default)]
@@ -14,7 +15,9 @@ pub(super) struct Progress {
     /// Tokens.
     pub(super) usage: Option<Usage>,
     /// Dollars.
-    pub(super) cost_usd: Option<f64>,
+    pub(super) cost: Option<Usd>,
+    /// What of both was told.
+    told: Spent,
     /// The terminal event came and no further turn has begun.
     pub(super) complete: bool,
     /// What nobody can answer here: a question or a permission that is waited for.
@@ -33,6 +36,15 @@ impl Progress {
         if self.shown.as_ref() != Some(&activity) {
             out.activity(activity.clone());
             self.shown = Some(activity);
+        }
+    }
+
+    /// Tells what was spent, when that is something new.
+    pub(super) fn tell_spent(&mut self, out: &mut dyn Output) {
+        let spent = Spent { usage: self.usage, cost: self.cost };
+        if spent != self.told {
+            self.told = spent;
+            out.spent(spent);
         }
     }
 
@@ -74,7 +86,7 @@ impl Progress {
             error: self.error.or(waiting).or(self.hole),
             stop: self.stop,
             usage: self.usage,
-            cost_usd: self.cost_usd,
+            cost: self.cost,
             conversation: self.conversation,
             dropped_settings: Vec::new(),
         }

@@ -2,7 +2,11 @@
 //!
 //! Nothing is decided here: values are parsed, and what is not given is left to the configuration.
 
+mod ask;
+mod choice;
 mod gate;
+mod gc;
+mod limits;
 mod report;
 mod resume;
 mod stats;
@@ -16,10 +20,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::config::{FileSettings, Leaks, Limit, Passes, Recuse, Repair, SelfVote};
+use crate::config::{FileSettings, Leaks, Passes, Recuse, Repair, SelfVote};
 use crate::report::Format;
 
+pub use ask::AskArgs;
+pub use choice::ChoiceArgs;
 pub use gate::{GateArgs, OutputArgs};
+pub use gc::GcArgs;
+pub use limits::{LimitArgs, PaceArgs};
 pub use report::ReportArgs;
 pub use resume::ResumeArgs;
 pub use stats::{Moment, StatsArgs};
@@ -114,6 +122,8 @@ pub enum Command {
     Stats(StatsArgs),
     /// Stop a running session, or one slot of it
     Cancel(CancelArgs),
+    /// Remove what is left over, and list what stays
+    Gc(GcArgs),
     /// Check whether everything is ready to ask the panel
     Doctor(DoctorArgs),
     /// List what can be asked here and now
@@ -137,9 +147,12 @@ Examples:
   team run -m claude,codex question.md
   team run -m openai@gpt-4o -m ollama@qwen3 \"Why is the sky blue?\"
   git diff | team run -m claude,codex -i - --timeout 10m
+  team run -m claude,codex --remember question.md
   team run -m claude,codex --workspace . \"Where does this leak?\"
 
-A panel in `team.toml` makes `-m` unnecessary; `team models` lists names.")]
+Without `-m`, the panel is that of `[contexts.x]` where the task's words are of that kind (debug,
+research, coding, review, architecture, testing, or one of your own), else `panel`, else what is
+found here. `team models` lists names.")]
 pub struct RunArgs {
     /// What to ask, and whom.
     #[command(flatten)]
@@ -205,68 +218,6 @@ pub struct RunAndJudgeArgs {
     /// Limits and demands.
     #[command(flatten)]
     pub limits: LimitArgs,
-}
-
-/// What to ask, and whom.
-#[derive(Debug, Clone, Default, Args)]
-pub struct AskArgs {
-    /// The models, separated by commas; may be repeated [default: `panel` of the configuration]
-    #[arg(short, long, value_name = "NAMES", value_delimiter = ',', value_parser = model_name)]
-    pub models: Vec<String>,
-    /// Read the prompt from a file, or `-` for standard input
-    #[arg(short, long, value_name = "FILE|-", conflicts_with = "words")]
-    pub input: Option<PathBuf>,
-    /// The prompt, or one existing file that holds it
-    #[arg(value_name = "PROMPT|FILE")]
-    pub words: Vec<String>,
-    /// A word for the session's name
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
-    /// Put the session inside of this folder
-    #[arg(long, value_name = "DIR")]
-    pub session_path: Option<PathBuf>,
-}
-
-/// Limits of time and number.
-#[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Limits")]
-pub struct PaceArgs {
-    /// The longest a slot may take, such as 10m; `none` for no limit
-    #[arg(long, value_name = "TIME")]
-    pub timeout: Option<Limit>,
-    /// The longest a slot may print nothing, such as 90s; `none` for no limit
-    #[arg(long, value_name = "TIME")]
-    pub idle_timeout: Option<Limit>,
-    /// The longest the whole command may take; `none` for no limit
-    #[arg(long, value_name = "TIME")]
-    pub deadline: Option<Limit>,
-    /// Slots at once [default: all]
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<NonZeroUsize>,
-    /// Retries of a request that failed before its first answer byte [default: 2]
-    #[arg(long, value_name = "N")]
-    pub retries: Option<u32>,
-}
-
-/// Limits and demands.
-#[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Limits")]
-pub struct LimitArgs {
-    /// Limits of time and number.
-    #[command(flatten)]
-    pub pace: PaceArgs,
-    /// An answer of fewer bytes counts as empty
-    #[arg(long, value_name = "BYTES")]
-    pub min_bytes: Option<u64>,
-    /// An answer without a match of this regular expression counts as empty
-    #[arg(long, value_name = "REGEX")]
-    pub require_pattern: Option<String>,
-    /// Exit with 4 when any slot is missing
-    #[arg(long)]
-    pub strict: bool,
-    /// Refuse to run where blindness cannot be enforced
-    #[arg(long)]
-    pub require_blind: bool,
 }
 
 /// How to judge.
@@ -423,27 +374,6 @@ impl GlobalArgs {
     }
 }
 
-impl AskArgs {
-    /// Adds what these set.
-    pub fn apply(&self, settings: &mut FileSettings) {
-        if !self.models.is_empty() {
-            settings.panel = Some(self.models.clone());
-        }
-    }
-}
-
-impl LimitArgs {
-    /// Adds what these set.
-    pub fn apply(&self, settings: &mut FileSettings) {
-        let PaceArgs { timeout, idle_timeout, deadline, jobs, retries } = self.pace;
-        settings.timeout = timeout.or(settings.timeout);
-        settings.idle_timeout = idle_timeout.or(settings.idle_timeout);
-        settings.deadline = deadline.or(settings.deadline);
-        settings.jobs = jobs.or(settings.jobs);
-        settings.retries = retries.or(settings.retries);
-    }
-}
-
 impl JudgingArgs {
     /// Adds what these set.
     pub fn apply(&self, settings: &mut FileSettings) {
@@ -471,6 +401,7 @@ fn model_name(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Limit;
     use clap::CommandFactory;
 
     fn parse(words: &[&str]) -> Result<Cli, clap::Error> {

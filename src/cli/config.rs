@@ -57,10 +57,11 @@ fn shown(config: &Config) -> Shown<'_> {
     }
 }
 
-/// Lines `key = value  # from`; endpoints that nobody touched are left to `team models`.
+/// Lines `key = value  # from`; endpoints that nobody touched are left to `team models`, and the words of the known kinds of
+/// task to `--json`.
 fn text(config: &Config) -> String {
     let touched = |value: &EffectiveValue<'_>| {
-        *value.origin != Origin::BuiltIn || value.keys.first().is_none_or(|key| key != "providers")
+        *value.origin != Origin::BuiltIn || value.keys.first().is_none_or(|key| key != "providers" && key != "contexts")
     };
     let lines: Vec<(String, String)> = config
         .values()

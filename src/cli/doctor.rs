@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::args::DoctorArgs;
 use super::context::Context;
+use super::found;
 use super::inventory::LocalModel;
 use super::members;
 use crate::config::{Config, Models, ResolvedModel};
@@ -146,10 +147,22 @@ async fn examine(context: &Context, args: &DoctorArgs, hooks: &Hooks<'_>) -> Vec
 
     let models = Models::new(&config, &context.environment);
     let mut names: Vec<&String> = Vec::new();
-    let configured = config.settings().panel.iter().chain(&config.settings().judges);
-    let slots = if args.models.is_empty() { config.settings().panel.len() } else { args.models.len() };
+    let settings = config.settings();
+    let kinds = settings.contexts.values().filter_map(|entry| entry.panel.as_ref());
+    let configured: Vec<&String> =
+        settings.panel.iter().chain(kinds.clone().flatten()).chain(&settings.judges).collect();
+    let found = match args.models.is_empty() && settings.panel.is_empty() {
+        true => found::panel(context, &config).await.into_iter().map(|model| model.name).collect(),
+        false => Vec::new(),
+    };
+    let panels = kinds.map(Vec::len).chain([settings.panel.len(), found.len()]);
+    let slots = if args.models.is_empty() { panels.max().unwrap_or(0) } else { args.models.len() };
     // Whoever names models wants to know about those.
-    let asked: Vec<&String> = if args.models.is_empty() { configured.collect() } else { args.models.iter().collect() };
+    let asked: Vec<&String> = match args.models.is_empty() {
+        true => configured.into_iter().chain(&found).collect(),
+        false => args.models.iter().collect(),
+    };
+    let asked_any = !asked.is_empty();
     for name in asked {
         if !names.contains(&name) {
             names.push(name);
@@ -159,7 +172,14 @@ async fn examine(context: &Context, args: &DoctorArgs, hooks: &Hooks<'_>) -> Vec
         && let Err(error) = config.panel()
     {
         let hint = "name some with `-m`, or write `panel` into `team.toml`: `team init` begins one";
-        add("panel", Finding::failed(error.to_string()).hint(hint));
+        let finding = match found.as_slice() {
+            [] if asked_any => Finding::warned("only kinds of tasks have a panel; for others none is found here"),
+            [] => Finding::failed(error.to_string()),
+            found => {
+                Finding::warned(format!("none is configured; a run asks what is found here: {}", found.join(", ")))
+            }
+        };
+        add("panel", finding.hint(hint));
     }
     let local = hooks.local.map(|look| look());
     let looked = futures::future::join_all(names.iter().map(|name| async {

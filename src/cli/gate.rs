@@ -13,7 +13,7 @@ use super::gate_outputs::Outputs;
 use super::members::lack;
 use super::panel::{conclude_silently, prepare, resolve, terms};
 use crate::config::{Config, GateSubject, ResolvedModel, names_a_secret};
-use crate::engine::{self, Outcome, VoteRequest};
+use crate::engine::{self, Keeping, Outcome, VoteRequest};
 use crate::error::{Error, ExitCode, Result};
 use crate::git::{CommitId, Git};
 use crate::pipeline::gate::{
@@ -124,11 +124,6 @@ async fn run(args: &GateArgs, context: &Context, outputs: &mut Outputs, facts: &
     facts.set_origins(&config);
     let gate = config.settings().gate.clone();
     facts.omitted = gate.omitted;
-    if let Some(most) = gate.max_cost {
-        // A limit that is not kept is worse than none.
-        return Err(Error::config(format!("`gate.max_cost` is {most}, and what members spend is not metered yet"))
-            .hint("take it out of the base, and limit the panel, `deadline` and `max_bytes` instead"));
-    }
     outputs.add(&gate.outputs, context)?;
     let changed = git.changed_files(&revisions.merge_base, &revisions.head).await.map_err(ask_failed)?;
     facts.settings_changed = settings_among(&changed);
@@ -149,13 +144,14 @@ async fn run(args: &GateArgs, context: &Context, outputs: &mut Outputs, facts: &
     let prompts = Prompts::load(None).map_err(|error| Error::internal(error.to_string()))?;
     let task = task_text(&prompts, told, &subject)?;
     let left = gate.deadline.map(|deadline| deadline.saturating_sub(started.elapsed()).max(Duration::from_millis(1)));
-    let config = config.with_deadline(left);
+    let config = config.with_limits(left, gate.max_cost);
     let request = VoteRequest {
         kind: SessionKind::Gate,
-        base: config.settings().sessions_dir.clone(),
+        keeping: Keeping::Folder(config.settings().sessions_dir.clone()),
         title: title(&git, &revisions).await,
         task,
         models,
+        chosen: None,
         threshold: gate.threshold.unwrap_or(config.settings().threshold),
         quorum: gate.quorum.map(std::num::NonZeroU32::get),
         repair: config.settings().vote.repair,
@@ -168,7 +164,7 @@ async fn run(args: &GateArgs, context: &Context, outputs: &mut Outputs, facts: &
     };
     request.check()?;
     let members: Vec<_> = request.models.iter().collect();
-    let prepared = prepare(context, &config, &members, Some(&request.base), args.require_blind).await?;
+    let prepared = prepare(context, &config, &members, request.keeping.folder(), args.require_blind).await?;
     let voted =
         conclude_silently(context, prepared, async |context| engine::vote(request, context, &mut rand::rng()).await)
             .await?;

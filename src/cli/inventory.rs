@@ -141,19 +141,21 @@ pub(super) async fn agent(program: &str, environment: &Environment) -> Agent {
 /// Looks at an endpoint without asking it for anything.
 pub(super) async fn endpoint(name: &str, entry: &ProviderEntry, environment: &Environment) -> Endpoint {
     let base_url = entry.base_url.clone().unwrap_or_default();
-    let listening = match loopback_address(&base_url) {
-        Some(address) => {
-            let connected = tokio::time::timeout(CONNECT_LIMIT, TcpStream::connect(&address)).await;
-            Some(matches!(connected, Ok(Ok(_))))
-        }
+    let listening = match local_address(&base_url) {
+        Some(address) => Some(listens(&address).await),
         None => None,
     };
     let key_present = entry.api_key_env.as_ref().map(|name| environment.text(name).is_some());
     Endpoint { name: name.to_owned(), base_url, api_key_env: entry.api_key_env.clone(), key_present, listening }
 }
 
+/// Whether something listens at `address`, which is on this machine.
+pub(super) async fn listens(address: &str) -> bool {
+    matches!(tokio::time::timeout(CONNECT_LIMIT, TcpStream::connect(address)).await, Ok(Ok(_)))
+}
+
 /// `host:port` of a URL on this machine.
-fn loopback_address(base_url: &str) -> Option<String> {
+pub(super) fn local_address(base_url: &str) -> Option<String> {
     let url = reqwest::Url::parse(base_url).ok()?;
     let host = url.host_str()?;
     let is_loopback = host == "localhost"
@@ -180,7 +182,7 @@ mod tests {
             ("http://127.0.0.1.example.org/v1", None),
             ("nonsense", None),
         ] {
-            assert_eq!(loopback_address(url).as_deref(), address, "{url}");
+            assert_eq!(local_address(url).as_deref(), address, "{url}");
         }
     }
 

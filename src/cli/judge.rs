@@ -24,7 +24,7 @@ pub(super) async fn judge(args: &JudgeArgs, context: &Context) -> Result<ExitCod
     if !args.import.is_empty() {
         return import(args, layout, &config, context).await;
     }
-    let request = judge_request(context, &config, &args.judging)?;
+    let request = judge_request(context, &config, &args.judging).await?;
     let manifest = Manifest::read(&layout.manifest())?;
     let panel: Vec<ResolvedModel> = manifest
         .shuffle_order

@@ -1,6 +1,7 @@
 //! The command line: one file per command.
 
 pub mod args;
+mod choosing;
 mod completions;
 mod config;
 mod context;
@@ -8,14 +9,18 @@ mod deep;
 mod demo;
 mod dispatch;
 mod doctor;
+mod estimate;
+mod found;
 mod gate;
 mod gate_outputs;
+mod gc;
 mod init;
 mod inventory;
 mod judge;
 mod looks;
 mod members;
 mod models;
+mod names;
 mod opener;
 mod panel;
 mod printer;

@@ -1,10 +1,12 @@
 //! `team run` and `team run-and-judge`.
 
 use super::args::{AskArgs, JudgingArgs, LimitArgs, RunAndJudgeArgs, RunArgs, WorkspaceArgs};
+use super::choosing::{choose, remember};
 use super::context::Context;
-use super::panel::{checks, conclude, judge_request, prepare, resolve, terms, warn_of_missing};
+use super::estimate;
+use super::panel::{checks, conclude, judge_request, prepare, terms, warn_of_missing};
 use super::workspace;
-use crate::engine::{self, RunRequest, contained, read_input};
+use crate::engine::{self, Estimate, Keeping, RunRequest, TopLines, read_input};
 use crate::error::{ExitCode, Result};
 use crate::session::SessionKind;
 
@@ -34,35 +36,42 @@ async fn ask(
     }
     let config = context.load(flags)?;
     let cwd = &context.cwd;
-    let input = read_input(ask.input.as_deref(), &ask.words, cwd)?;
-    let models = resolve(context, &config, config.panel()?)?;
-    let judge = judging.map(|judging| judge_request(context, &config, judging)).transpose()?;
+    let input = read_input(ask.input.as_deref(), &ask.words, TopLines::Directives)?;
+    let sessions_dir = &config.settings().sessions_dir;
+    let keeping = Keeping::of(&input, ask.session_path.as_deref(), ask.legacy, cwd, sessions_dir)?;
+    let chosen = choose(context, &config, &ask.choice, &input.text).await?;
+    let models = chosen.models.clone();
+    let judge = match judging {
+        Some(judging) => Some(judge_request(context, &config, judging).await?),
+        None => None,
+    };
     let checks = checks(limit_args)?;
     if let Some(judge) = &judge
         && let Some(note) = judge.check(&models)?.forecast()
     {
         context.printer.note(format!("note: {note}"));
     }
-    let option = ask.session_path.as_deref().map(|path| contained(path, cwd, "`--session-path`"));
-    let base = match option.transpose()?.or_else(|| input.session_path.clone()) {
-        Some(inside) => inside,
-        None => config.settings().sessions_dir.clone(),
-    };
+    if ask.choice.estimate {
+        let bytes = input.text.len() as u64;
+        return estimate::show(context, &Estimate::of(&models, bytes, judge.as_ref(), bytes));
+    }
     let asked: Vec<_> = models.iter().chain(judge.iter().flat_map(|judge| judge.judges.iter().flatten())).collect();
+    remember(context, &config, &ask.choice, &chosen)?;
     warn_of_missing(context, asked.iter().copied());
-    let workspace = workspace::select(workspace_args, &config, &models, &base, context).await?;
-    let prepared = prepare(context, &config, &asked, Some(&base), limit_args.require_blind).await?;
+    let workspace = workspace::select(workspace_args, &config, &models, keeping.folder(), context).await?;
+    let prepared = prepare(context, &config, &asked, keeping.folder(), limit_args.require_blind).await?;
     let request = RunRequest {
         kind: SessionKind::Team,
-        base,
+        keeping,
         title: ask.name.clone().unwrap_or_else(|| input.title().to_owned()),
         input: input.text,
         models: models.clone(),
+        chosen: Some(chosen.by()),
         terms: terms(config.settings(), limit_args.require_blind),
         checks,
         strict: limit_args.strict,
         judge,
-        notes: workspace.iter().map(|_| workspace::note(&models)).collect(),
+        notes: chosen.notes().into_iter().chain(workspace.iter().map(|_| workspace::note(&models))).collect(),
         workspace,
     };
     let ran =

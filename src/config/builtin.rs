@@ -2,6 +2,7 @@
 
 use toml::Table;
 
+use super::context_words;
 use super::file::{FileSettings, ProviderEntry};
 use super::rules::{Leaks, Passes, Recuse, Repair};
 use super::{AgentKind, SelfVote, Wire};
@@ -93,6 +94,8 @@ pub(super) fn settings() -> Table {
         passes: Some(Passes::One),
         repair: Some(Repair::Once),
         retries: Some(RETRIES),
+        offline: Some(false),
+        contexts: context_words::known(),
         providers: providers.collect(),
         ..FileSettings::default()
     };

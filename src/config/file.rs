@@ -10,7 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{Leaks, Passes, Recuse, Repair, Untracked};
-use super::{GateEntry, Limit, OutputFormat, PromptVia, Threshold, Wire};
+use super::{GateEntry, Limit, OutputFormat, Price, PromptVia, Threshold, Wire};
+use crate::money::Usd;
 
 /// One layer of settings; what is `None` or absent is left to the layers below.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -54,9 +55,13 @@ pub struct FileSettings {
     /// Endpoints.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub providers: BTreeMap<String, ProviderEntry>,
-    /// Panels by kind of task. Read for a later version, checked there.
-    #[serde(skip_serializing_if = "toml::Table::is_empty")]
-    pub contexts: toml::Table,
+    /// The most that a command may spend.
+    pub max_cost: Option<Usd>,
+    /// Whether nothing is asked over the network but the models themselves.
+    pub offline: Option<bool>,
+    /// Panels by kind of task.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub contexts: BTreeMap<String, ContextEntry>,
     /// What CI runs.
     #[serde(skip_serializing_if = "GateEntry::is_empty")]
     pub gate: GateEntry,
@@ -101,18 +106,6 @@ pub struct ModelEntry {
     pub price: Option<Price>,
 }
 
-/// US dollars per million tokens.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Price {
-    /// Tokens of the prompt.
-    pub input: Option<f64>,
-    /// Tokens of the prompt that the provider had cached.
-    pub cached_input: Option<f64>,
-    /// Tokens of the answer, reasoning included.
-    pub output: Option<f64>,
-}
-
 /// `[providers.NAME]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -130,6 +123,16 @@ pub struct ProviderEntry {
     pub max_concurrent: Option<NonZeroUsize>,
     /// Whether it takes a JSON schema for the output.
     pub json_schema: Option<bool>,
+}
+
+/// `[contexts.NAME]`: a kind of task.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ContextEntry {
+    /// The models that answer such a task.
+    pub panel: Option<Vec<String>>,
+    /// The words by which a task is known to be of this kind.
+    pub words: Option<Vec<String>>,
 }
 
 /// Which answers are kept from their own author's eyes.
@@ -197,6 +200,8 @@ pub(super) const TOP_KEYS: &[&str] = &[
     "threshold",
     "models",
     "providers",
+    "max_cost",
+    "offline",
     "contexts",
     "gate",
     "pipeline",
@@ -219,10 +224,12 @@ pub(super) const MODEL_KEYS: &[&str] = &[
     "price",
 ];
 /// The keys of `price`.
-pub(super) const PRICE_KEYS: &[&str] = &["input", "cached_input", "output"];
+pub(super) const PRICE_KEYS: &[&str] = &["input", "cached_input", "output", "as_of"];
 /// The keys of `[providers.NAME]`.
 pub(super) const PROVIDER_KEYS: &[&str] =
     &["wire", "base_url", "api_key_env", "headers", "max_concurrent", "json_schema"];
+/// The keys of `[contexts.NAME]`.
+pub(super) const CONTEXT_KEYS: &[&str] = &["panel", "words"];
 
 /// The keys of `[gate]`.
 pub(super) const GATE_KEYS: &[&str] = &[
@@ -250,6 +257,7 @@ pub(super) fn known_keys(path: &[String]) -> &'static [&'static str] {
         [section, outputs] if section == "gate" && outputs == "outputs" => GATE_OUTPUT_KEYS,
         [section, _] if section == "models" => MODEL_KEYS,
         [section, _] if section == "providers" => PROVIDER_KEYS,
+        [section, _] if section == "contexts" => CONTEXT_KEYS,
         [section, _, price] if section == "models" && price == "price" => PRICE_KEYS,
         _ => &[],
     }
@@ -275,10 +283,11 @@ mod tests {
         let provider = ProviderEntry { headers: env, ..ProviderEntry::default() };
         let gate =
             GateEntry { outputs: GateOutputs { github: Some(true), ..GateOutputs::default() }, ..GateEntry::default() };
+        let context = ContextEntry::default();
         let top = FileSettings {
             models: BTreeMap::from([("x".to_owned(), model.clone())]),
             providers: BTreeMap::from([("x".to_owned(), provider.clone())]),
-            contexts: filled.clone(),
+            contexts: BTreeMap::from([("x".to_owned(), context.clone())]),
             gate: gate.clone(),
             pipeline: filled,
             ..FileSettings::default()
@@ -286,6 +295,7 @@ mod tests {
         assert_eq!(struct_keys(&top), TOP_KEYS);
         assert_eq!(struct_keys(&model), MODEL_KEYS);
         assert_eq!(struct_keys(&provider), PROVIDER_KEYS);
+        assert_eq!(struct_keys(&context), CONTEXT_KEYS);
         assert_eq!(struct_keys(&Price::default()), PRICE_KEYS);
         assert_eq!(struct_keys(&gate), GATE_KEYS);
         assert_eq!(struct_keys(&gate.outputs), GATE_OUTPUT_KEYS);

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Limit, Threshold};
+use crate::money::Usd;
 
 /// How long a gate may take where nothing else is said.
 const DEADLINE: Duration = Duration::from_secs(30 * 60);
@@ -31,8 +32,8 @@ pub struct GateEntry {
     pub threshold: Option<Threshold>,
     /// The fewest valid votes.
     pub quorum: Option<NonZeroU32>,
-    /// The most US dollars.
-    pub max_cost: Option<f64>,
+    /// The most that the votes may cost.
+    pub max_cost: Option<Usd>,
     /// How long all of it may take.
     pub deadline: Option<Limit>,
     /// The most bytes that are sent of what is looked at.
@@ -113,8 +114,8 @@ pub struct GateSettings {
     pub threshold: Option<Threshold>,
     /// The fewest valid votes.
     pub quorum: Option<NonZeroU32>,
-    /// The most US dollars.
-    pub max_cost: Option<f64>,
+    /// The most that the votes may cost.
+    pub max_cost: Option<Usd>,
     /// How long all of it may take; `None` for no limit.
     pub deadline: Option<Duration>,
     /// The most bytes that are sent of what is looked at.
@@ -182,11 +183,6 @@ pub(super) fn wrong_with(entry: &GateEntry) -> Vec<(&'static str, String, &'stat
     }
     if entry.panel.as_ref().is_some_and(Vec::is_empty) {
         wrong.push(("panel", "is empty".to_owned(), "name models, or leave `panel` out for the default panel"));
-    }
-    if let Some(cost) = entry.max_cost
-        && !(cost > 0.0 && cost.is_finite())
-    {
-        wrong.push(("max_cost", format!("is {cost}"), "an amount in US dollars above 0"));
     }
     for pattern in entry.ignore.iter().flatten() {
         if let Err(error) = globset::Glob::new(pattern) {

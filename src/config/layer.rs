@@ -11,10 +11,10 @@ use toml::{Table, Value};
 pub enum Origin {
     /// Part of the program.
     BuiltIn,
-    /// The user's file.
-    User(PathBuf),
     /// `.claude/multimodel-team.json`, of another program.
     Imported(PathBuf),
+    /// The user's file.
+    User(PathBuf),
     /// The project's `team.toml`.
     Project(PathBuf),
     /// An environment variable of this name.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use fs_err as fs;
 use toml::{Table, Value};
 
-use super::file::{FileSettings, ModelEntry, ProviderEntry};
+use super::file::{ContextEntry, FileSettings, ModelEntry, ProviderEntry};
 use super::layer::{Layers, Origin};
 use super::problem::{ConfigError, Problem};
 use super::rules::{OwnAnswers, Untracked, VoteRules};
@@ -16,6 +16,7 @@ use super::{
     Environment, GateSettings, GateSubject, Threshold, Wire, builtin, imported, places, read, variables_layer,
 };
 use crate::error::Error;
+use crate::money::Usd;
 
 /// The settings that hold here and now, and where each came from.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +56,12 @@ pub struct Settings {
     pub jobs: Option<NonZeroUsize>,
     /// Retries of a request that failed before its first answer byte.
     pub retries: u32,
+    /// The most that a command may spend; no limit where `None`.
+    pub max_cost: Option<Usd>,
+    /// Whether nothing is asked over the network but the models themselves.
+    pub offline: bool,
+    /// Kinds of tasks, those without a panel included.
+    pub contexts: BTreeMap<String, ContextEntry>,
     /// The folder of which programs see a snapshot, absolute.
     pub workspace: Option<PathBuf>,
     /// Whether the snapshot has what git does not track.
@@ -90,7 +97,7 @@ pub struct EffectiveValue<'a> {
 }
 
 impl Config {
-    /// Loads built-in settings, the user's file, the project's, `TEAM_*` variables and `flags`, in this order.
+    /// Loads built-in settings, an earlier program's preferences, the user's file, the project's, `TEAM_*` variables and `flags`, in this order.
     ///
     /// `cwd` is absolute. Everything that is wrong, in all layers, is one error.
     pub fn load(cwd: &Path, environment: &Environment, flags: FileSettings) -> Result<Self, ConfigError> {
@@ -124,9 +131,6 @@ impl Config {
         let mut warnings = places.warnings;
         let mut files = Vec::new();
 
-        if let Some(path) = &places.user {
-            lay_file(&mut layers, &mut files, &mut problems, path, Origin::User(path.clone()));
-        }
         let imported = match at {
             None => places.imported.map(|path| (fs::read_to_string(&path).map_err(|error| error.to_string()), path)),
             Some(files) => files.imported.clone().map(|(path, text)| (Ok(text), path)),
@@ -140,6 +144,9 @@ impl Config {
                 }
                 Err(reason) => warnings.push(format!("`{}` is not used: {reason}", path.display())),
             }
+        }
+        if let Some(path) = &places.user {
+            lay_file(&mut layers, &mut files, &mut problems, path, Origin::User(path.clone()));
         }
         if let Some(path) = &places.project {
             lay_file(&mut layers, &mut files, &mut problems, path, Origin::Project(path.clone()));
@@ -173,17 +180,18 @@ impl Config {
         &self.settings
     }
 
-    /// The same settings for a command that may take so long.
+    /// The same settings for a command that may take so long, and spend so much where that is said.
     #[must_use]
-    pub fn with_deadline(mut self, deadline: Option<Duration>) -> Self {
+    pub fn with_limits(mut self, deadline: Option<Duration>, max_cost: Option<Usd>) -> Self {
         self.settings.deadline = deadline;
+        self.settings.max_cost = max_cost.or(self.settings.max_cost);
         self
     }
 
     /// The models that answer, or how to name some.
     pub fn panel(&self) -> Result<&[String], Error> {
         if self.settings.panel.is_empty() {
-            return Err(Error::usage("no models are named")
+            return Err(Error::usage("no models are named, and none was found here")
                 .hint("name them: `-m claude,codex`")
                 .hint("or once for this project: `team init`, then edit `panel` in `team.toml`")
                 .hint("`team models` lists what can be asked here"));
@@ -338,6 +346,9 @@ fn settle(cwd: &Path, layers: &Layers, merged: FileSettings) -> Result<Settings,
         deadline: merged.deadline.and_then(super::Limit::duration),
         jobs: merged.jobs,
         retries: merged.retries.unwrap_or(builtin::RETRIES),
+        max_cost: merged.max_cost,
+        offline: merged.offline.unwrap_or_default(),
+        contexts: merged.contexts,
         workspace: merged.workspace.map(|folder| folder_of(cwd, layers, &["workspace"]).join(folder)),
         untracked: merged.untracked.unwrap_or_default(),
         models: merged.models,

@@ -5,14 +5,15 @@
 //! have the same keys ([`FileSettings`]). `.claude/multimodel-team.json` of an earlier program is read below `team.toml`.
 //! Variables: [`VARIABLES`]. This module reads files and never writes one.
 //!
-//! Order: built-in < user < imported < project < environment < flags, key by key, lists replaced as a whole. A relative
+//! Order: built-in < imported < user < project < environment < flags, key by key, lists replaced as a whole. A relative
 //! `sessions_dir`, `workspace`, program or recording in a `team.toml` starts from its folder, everywhere else from the
-//! current one. `[contexts]` and `[pipeline]` belong to later versions: they are accepted as they are, so that
+//! current one. `[pipeline]` belongs to later versions: it is accepted as it is, so that
 //! one file serves both. Any other unknown key is an error.  A name is resolved once, before any side effect, into a
 //! [`ResolvedModel`] that holds everything needed to ask it; the manifest keeps that for a later resume.
 
 mod base_url;
 mod builtin;
+mod context_words;
 mod duration;
 mod environment;
 mod file;
@@ -23,9 +24,11 @@ mod literal_secret;
 mod load;
 mod naming;
 mod nearest;
+mod panel_choice;
 mod places;
 mod problem;
 mod read;
+mod remember;
 mod resolve;
 #[cfg(test)]
 mod resolve_tests;
@@ -35,21 +38,24 @@ mod variables;
 mod variables_layer;
 
 pub use crate::model::{
-    AgentKind, ModelIdentity, ModelSettings, OutputFormat, PromptVia, Provider, ResolvedModel, Setting, Target, Wire,
+    AgentKind, ModelIdentity, ModelSettings, OutputFormat, Price, PromptVia, Provider, ResolvedModel, Setting, Target,
+    Wire,
 };
 pub use builtin::{LOCAL_CONTEXT_TOKENS, LOCAL_MODEL, is_known_provider};
 pub use duration::{DurationError, Limit, format_duration, parse_duration};
 pub use environment::Environment;
-pub use file::{FileSettings, ModelEntry, Price, ProviderEntry, SelfVote};
+pub use file::{ContextEntry, FileSettings, ModelEntry, ProviderEntry, SelfVote};
 pub use gate::{GateEntry, GateOutputs, GateSettings, GateSubject, OmittedRule};
 pub use layer::Origin;
 pub use literal_secret::names_a_secret;
 pub use load::{Config, EffectiveValue, ProjectFiles, Settings};
 pub use naming::NamingWords;
-pub use nearest::nearest;
+pub use nearest::{close_matches, nearest};
+pub use panel_choice::{ContextBy, PanelChoice, PanelSource};
 pub use places::{IMPORTED_FILE, PROJECT_FILE};
 pub use problem::{ConfigError, Problem};
-pub use resolve::{Models, ResolveError};
+pub use remember::{Remembered, with_panel};
+pub use resolve::{Kept, Models, ResolveError};
 pub use rules::{Leaks, OwnAnswers, Passes, Recuse, Repair, Untracked, VoteRules};
 pub use threshold::{Percent, Threshold};
 pub use variables::{VariableError, expand, variables_in};

@@ -150,15 +150,10 @@ fn check_values(
 /// Settings of the right type that no model can be asked with: the key below the alias, the value, what would do.
 fn wrong_numbers(model: &ModelEntry) -> Vec<(&'static str, String, &'static str)> {
     let mut wrong = Vec::new();
-    let price = model.price.unwrap_or_default();
     let from_0 = "a number from 0 on";
-    for (key, value, most, hint) in [
-        ("temperature", model.temperature, f64::MAX, from_0),
-        ("top_p", model.top_p, 1.0, "a number from 0 to 1"),
-        ("price.input", price.input, f64::MAX, from_0),
-        ("price.cached_input", price.cached_input, f64::MAX, from_0),
-        ("price.output", price.output, f64::MAX, from_0),
-    ] {
+    for (key, value, most, hint) in
+        [("temperature", model.temperature, f64::MAX, from_0), ("top_p", model.top_p, 1.0, "a number from 0 to 1")]
+    {
         // NaN is in no range.
         wrong.extend(value.filter(|value| !(0.0..=most).contains(value)).map(|value| (key, value.to_string(), hint)));
     }
@@ -293,7 +288,6 @@ top_p = 1.5
 max_tokens = 0
 context = 0
 reasoning_effort = " "
-price = { input = -1.0, output = inf }
 [models.b]
 use = "openai@m"
 temperature = 0
@@ -306,9 +300,18 @@ seed = 0
         team.toml:6: `models.a.max_tokens` is 0 | a number of tokens from 1 on
         team.toml:7: `models.a.context` is 0 | a number of tokens from 1 on
         team.toml:8: `models.a.reasoning_effort` is empty | the provider's own word, such as `low` or `high`
-        team.toml:9: `models.a.price.input` is -1 | a number from 0 on
-        team.toml:9: `models.a.price.output` is inf | a number from 0 on
         ");
+        let price = |price: &str| problems(&format!("[models.a]\nuse = \"x\"\nprice = {{ {price} }}"));
+        for (written, told) in [
+            ("input = -1.0", "`models.a.price.input`: "),
+            ("output = inf", "an amount of US dollars from 0 on"),
+            ("as_of = 2026", "`2026` is no day: write it like `2026-01-31`"),
+            ("as_of = \"soon\"", "`soon` is no day"),
+            ("inptu = 1", "did you mean `input`?"),
+        ] {
+            let problems = price(written);
+            assert!(problems.starts_with("team.toml:3: ") && problems.contains(told), "{written}: {problems}");
+        }
         insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\nseed = -1"), @"team.toml:3: `models.a.seed`: invalid value: integer `-1`, expected a whole number from 0 on |");
         insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\ntemperature = \"hot\""), @r#"team.toml:3: `models.a.temperature`: string "hot", expected a number |"#);
         insta::assert_snapshot!(problems("[models.a]\nuse = \"x\"\nmax_tokens = 1.5"), @"team.toml:3: `models.a.max_tokens`: number `1.5`, expected a whole number from 0 on |");
@@ -354,6 +357,21 @@ env = { ANTHROPIC_API_KEY = "eeeeeeeeeeeeeeeeeeeeeeee", OTHER_API_KEY = "${OTHER
         team.toml:1: `[models.a]` has both `use` and `command` | keep the one that is meant
         team.toml:4: `[models.b]` has an empty `command` | write the program and its arguments as a list of strings
         ");
+    }
+
+    #[test]
+    fn a_price_is_a_number_or_a_text_and_its_date_either_too() {
+        for price in [
+            "input = 3, output = 15.5, cached_input = \"0.30\", as_of = 2026-01-31",
+            "input = 0.15, as_of = \"2026-01-31\"",
+        ] {
+            let text = format!("max_cost = 2.5\n[models.a]\nuse = \"x\"\nprice = {{ {price} }}");
+            let table = read(Path::new("team.toml"), &text).unwrap();
+            let settings: FileSettings = toml::Value::Table(table).try_into().unwrap();
+            let price = settings.models["a"].price.unwrap();
+            assert_eq!(price.as_of.unwrap().to_string(), "2026-01-31");
+            assert_eq!(settings.max_cost.unwrap().to_string(), "2.50");
+        }
     }
 
     #[test]

@@ -90,6 +90,21 @@ pub enum ResolveError {
 }
 
 impl ResolveError {
+    /// Whether what the name once stood for may just be gone, as opposed to a setting that is wrong.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        match self {
+            Self::Unknown { .. } | Self::Recording { .. } => true,
+            Self::InAlias { source, .. } => source.is_gone(),
+            Self::Incomplete { .. }
+            | Self::Several { .. }
+            | Self::Cycle(_)
+            | Self::NotTaken { .. }
+            | Self::Variable { .. }
+            | Self::NoPromptFile { .. } => false,
+        }
+    }
+
     /// What to do next.
     #[must_use]
     pub fn hints(&self) -> Vec<String> {
@@ -120,6 +135,15 @@ impl From<ResolveError> for Error {
     }
 }
 
+/// What is left of a panel that was kept in a file.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Kept {
+    /// The models that can be asked, in order.
+    pub models: Vec<ResolvedModel>,
+    /// The names that stand for nothing any more, each with the reason.
+    pub gone: Vec<(String, ResolveError)>,
+}
+
 /// Everything that can be named here.
 #[derive(Debug, Clone, Copy)]
 pub struct Models<'a> {
@@ -145,24 +169,26 @@ impl<'a> Models<'a> {
     /// What all of `names` stand for, in order; every wrong one is in the error.
     pub fn resolve_all(&self, names: &[String]) -> Result<Vec<ResolvedModel>, Error> {
         let (resolved, wrong): (Vec<_>, Vec<_>) = names.iter().map(|name| self.resolve(name)).partition(Result::is_ok);
-        let mut wrong: Vec<ResolveError> = wrong.into_iter().filter_map(Result::err).collect();
-        wrong.dedup();
-        match wrong.len() {
-            0 => Ok(resolved.into_iter().flatten().collect()),
-            1 => Err(wrong.remove(0).into()),
-            count => {
-                let lines: String = wrong.iter().map(|error| format!("\n  {error}")).collect();
-                let mut hints: Vec<String> = Vec::new();
-                for hint in wrong.iter().flat_map(ResolveError::hints) {
-                    if !hints.contains(&hint) {
-                        hints.push(hint);
-                    }
-                }
-                Err(hints
-                    .into_iter()
-                    .fold(Error::config(format!("{count} models cannot be asked{lines}")), Error::hint))
+        let wrong: Vec<ResolveError> = wrong.into_iter().filter_map(Result::err).collect();
+        if wrong.is_empty() { Ok(resolved.into_iter().flatten().collect()) } else { Err(all_of(wrong)) }
+    }
+
+    /// What `names` stand for that were kept in a file: what is gone is left out, and named. When nothing is left it is
+    /// the error, with what exists.
+    pub fn resolve_kept(&self, names: &[String]) -> Result<Kept, Error> {
+        let mut kept = Kept::default();
+        let mut wrong = Vec::new();
+        for name in names {
+            match self.resolve(name) {
+                Ok(model) => kept.models.push(model),
+                Err(error) if error.is_gone() => kept.gone.push((name.clone(), error)),
+                Err(error) => wrong.push(error),
             }
         }
+        if wrong.is_empty() && kept.models.is_empty() {
+            wrong.extend(kept.gone.drain(..).map(|(_, error)| error));
+        }
+        if wrong.is_empty() { Ok(kept) } else { Err(all_of(wrong)) }
     }
 
     /// Follows aliases to what they stand for. `seen` are the aliases on the way, outermost first.
@@ -369,6 +395,23 @@ impl<'a> Models<'a> {
     }
 }
 
+/// Everything that is wrong, as one error.
+fn all_of(mut wrong: Vec<ResolveError>) -> Error {
+    wrong.dedup();
+    if wrong.len() == 1 {
+        return wrong.remove(0).into();
+    }
+    let lines: String = wrong.iter().map(|error| format!("\n  {error}")).collect();
+    let mut hints: Vec<String> = Vec::new();
+    for hint in wrong.iter().flat_map(ResolveError::hints) {
+        if !hints.contains(&hint) {
+            hints.push(hint);
+        }
+    }
+    let count = wrong.len();
+    hints.into_iter().fold(Error::config(format!("{count} models cannot be asked{lines}")), Error::hint)
+}
+
 /// The URL below which the wire's paths are. Of the two makers whose own programs add the version to an address, it is
 /// understood without: `https://api.anthropic.com`, `http://gateway/anthropic`.
 fn base_of(wire: Wire, written: &str) -> String {
@@ -449,6 +492,7 @@ fn lay(settings: &mut ModelSettings, entry: &ModelEntry) {
     set(&mut settings.max_tokens, &entry.max_tokens);
     set(&mut settings.reasoning_effort, &entry.reasoning_effort);
     set(&mut settings.context, &entry.context);
+    set(&mut settings.price, &entry.price);
     if let Some(accept) = entry.accept_truncated {
         settings.accept_truncated = accept;
     }

@@ -255,7 +255,7 @@ fn layers_are_laid_in_order_and_remembered() {
     let cwd = project.join("sub");
     let flags = FileSettings { timeout: Some(Limit::Unlimited), ..FileSettings::default() };
     let config = Config::load(&cwd, &environment, flags.clone()).unwrap();
-    assert_eq!(config.settings().panel, ["imported"]);
+    assert_eq!(config.settings().panel, ["user"], "what is ours is above the other program's file");
     assert_eq!(config.settings().sessions_dir, cwd.join("s"), "a user's relative folder starts from here");
     write(&project.join("team.toml"), "panel = [\"project\"]\njobs = 2\nsessions_dir = \"p\"");
     let config = Config::load(&cwd, &environment, flags).unwrap();
@@ -270,6 +270,24 @@ fn layers_are_laid_in_order_and_remembered() {
         ["panel", "jobs", "timeout", "retries", "self_vote", "sessions_dir"].map(layer),
         ["project", "environment", "flag", "user", "built-in", "project"]
     );
+}
+
+#[test]
+fn of_a_panel_that_was_kept_what_is_gone_is_left_out_and_what_is_wrong_is_an_error() {
+    let (_dir, config) = with_config(
+        "[models.good]\nuse = \"claude\"\n[models.old]\nuse = \"gone\"\n[models.bad]\nuse = \"claude\"\ntemperature = 1",
+    );
+    let environment = environment();
+    let models = Models::new(&config, &environment);
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let kept = models.resolve_kept(&names(&["missing", "good", "old", "replay:nowhere"])).unwrap();
+    assert_eq!(kept.models.iter().map(|model| model.name.as_str()).collect::<Vec<_>>(), ["good"]);
+    let gone: Vec<&str> = kept.gone.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(gone, ["missing", "old", "replay:nowhere"]);
+    let wrong = models.resolve_kept(&names(&["good", "bad"])).unwrap_err().to_string();
+    assert!(wrong.contains("`bad` takes no `temperature`"), "{wrong}");
+    let wrong = models.resolve_kept(&names(&["missing", "old"])).unwrap_err().to_string();
+    assert!(wrong.contains("2 models cannot be asked") && wrong.contains("`missing`"), "{wrong}");
 }
 
 #[test]

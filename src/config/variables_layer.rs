@@ -6,6 +6,7 @@ use super::nearest::nearest;
 use super::problem::Problem;
 use super::rules::{Leaks, Passes, Recuse, Untracked};
 use super::{Environment, Limit, SelfVote, Threshold};
+use crate::money::Usd;
 
 /// The variables, each with its key in `team.toml`. Lists are separated by commas.
 pub const VARIABLES: &[(&str, &str)] = &[
@@ -23,6 +24,8 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("TEAM_DEADLINE", "deadline"),
     ("TEAM_JOBS", "jobs"),
     ("TEAM_RETRIES", "retries"),
+    ("TEAM_MAX_COST", "max_cost"),
+    ("TEAM_OFFLINE", "offline"),
     ("TEAM_WORKSPACE", "workspace"),
     ("TEAM_UNTRACKED", "untracked"),
 ];
@@ -66,12 +69,13 @@ fn parse(key: &str, text: &str) -> Result<Value, String> {
         "leaks" => text.parse::<Leaks>().map(|rule| rule.as_str().into()),
         "passes" => text.parse::<Passes>().map(|passes| i64::from(u32::from(passes)).into()),
         "threshold" => text.parse::<Threshold>().map(|bar| bar.to_string().into()),
-        "repair" => {
+        "repair" | "offline" => {
             text.parse::<bool>().map(Value::Boolean).map_err(|_| format!("`{text}` is neither `true` nor `false`"))
         }
         "timeout" | "idle_timeout" | "deadline" => {
             text.parse::<Limit>().map(|limit| limit.to_string().into()).map_err(|error| error.to_string())
         }
+        "max_cost" => text.parse::<Usd>().map(|most| most.to_string().into()).map_err(|error| error.to_string()),
         "jobs" => text
             .parse::<std::num::NonZeroU32>()
             .map(|jobs| i64::from(jobs.get()).into())

@@ -37,6 +37,24 @@ impl JudgeRequest {
         RoundRules { votes: self.rules, bench }
     }
 
+    /// The judges of a panel of `models`, in order, each with the answers that it would be shown, by their place in the
+    /// panel.
+    #[must_use]
+    pub fn shown_to(&self, models: &[ResolvedModel]) -> Vec<(ResolvedModel, Vec<usize>)> {
+        let seats: Vec<SlotId> = SlotId::panel(models.len()).collect();
+        let answers: Vec<Answer> = seats.iter().zip(models).map(|(id, model)| answer_of(*id, model)).collect();
+        let judges = self.judges_of(models);
+        let ids: Vec<SlotId> = SlotId::panel(judges.len()).collect();
+        let with_shown = |(index, model): (usize, ResolvedModel)| {
+            let judge = judge_of(ids[index], &model, self.judges.is_none().then(|| seats[index]));
+            let allowed = Coverage::allowed(&answers, &[judge], self.rules.own);
+            let shown = seats.iter().enumerate().filter(|(_, id)| allowed.of(**id) > 0).map(|(place, _)| place);
+            let shown = shown.collect();
+            (model, shown)
+        };
+        judges.into_iter().enumerate().map(with_shown).collect()
+    }
+
     /// Refuses, before a run, a panel that would leave an answer without a judge.
     pub fn check(&self, models: &[ResolvedModel]) -> Result<Coverage> {
         self.check_complete(models, &vec![true; models.len()])

@@ -5,9 +5,14 @@
 //! the session is closed on every path.
 
 mod ask;
+mod bill;
+mod directives;
+mod estimate;
+mod flat;
 mod import;
 mod input;
 mod judge;
+mod keeping;
 mod local;
 mod outcome;
 mod plan;
@@ -23,12 +28,16 @@ mod verify;
 mod vote;
 mod workspace;
 
+pub use directives::{Directive, Directives, TopLines};
+pub use estimate::{Estimate, Range, SeatEstimate, UsdRange};
+pub use flat::{FLAT_FOLDER, copy_flat, wants_flat_copies};
 pub use import::ImportRequest;
-pub use input::{Input, contained, read_input};
+pub use input::{Input, read_input};
 pub use judge::JudgeRequest;
+pub use keeping::Keeping;
 pub use local::local_server;
 pub use outcome::{Decision, Outcome};
-pub use plan::Terms;
+pub use plan::{ChosenBy, Terms};
 pub use resume::{Pace, ResumeOptions, Resumption, finished, resume};
 pub use run::{Context, RunRequest, import, judge, run};
 pub use services::{Folders, Services, redactor_for};

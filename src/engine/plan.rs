@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::import::ImportRequest;
 use super::judge::JudgeRequest;
+use super::keeping::Keeping;
 use super::run::RunRequest;
 use super::vote::{VotePlan, VoteWork};
 use super::workspace::Selection;
@@ -17,6 +18,7 @@ use crate::config::{Leaks, OwnAnswers, Passes, Recuse, Repair, ResolvedModel, Se
 use crate::error::{Error, ErrorKind, Result};
 use crate::ids::Sha256Hash;
 use crate::judging::ImportPattern;
+use crate::money::Usd;
 use crate::prompts::Prompts;
 use crate::runner::{Checks, Limits};
 use crate::session::{Event, Layout, Record, SessionError};
@@ -28,6 +30,8 @@ pub struct Terms {
     pub limits: Limits,
     /// The longest that the whole command may take.
     pub deadline: Option<Duration>,
+    /// The most that the whole command may spend.
+    pub max_cost: Option<Usd>,
     /// Whether nobody is asked where blindness cannot be enforced.
     pub require_blind: bool,
 }
@@ -41,6 +45,8 @@ struct WrittenTerms {
     deadline_ms: Option<u64>,
     jobs: Option<usize>,
     retries: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_cost: Option<Usd>,
     require_blind: bool,
 }
 
@@ -59,6 +65,7 @@ impl From<Terms> for WrittenTerms {
             deadline_ms: millis(terms.deadline),
             jobs: terms.limits.jobs,
             retries: terms.limits.retries,
+            max_cost: terms.max_cost,
             require_blind: terms.require_blind,
         }
     }
@@ -74,6 +81,7 @@ impl From<WrittenTerms> for Terms {
                 retries: written.retries,
             },
             deadline: written.deadline_ms.map(Duration::from_millis),
+            max_cost: written.max_cost,
             require_blind: written.require_blind,
         }
     }
@@ -131,6 +139,22 @@ impl JudgePlan {
     }
 }
 
+/// What chose the panel. It does not name its members.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ChosenBy {
+    /// The layer of settings, as `team config --json` names it; `found` where there was none.
+    pub layer: String,
+    /// The kind of task, where its panel was taken.
+    pub context: Option<String>,
+    /// The words of the task by which it was known to be of this kind.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<String>,
+    /// Names that were left out of the panel because they stand for nothing any more.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
+}
+
 /// What a snapshot is to be taken of.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -161,7 +185,12 @@ pub(super) struct RunPlan {
     min_bytes: Option<u64>,
     require_pattern: Option<String>,
     pub(super) strict: bool,
+    /// Whether the results are copied to flat names after a verdict.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) legacy: bool,
     pub(super) judging: Option<JudgePlan>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    panel: Option<ChosenBy>,
     /// The panel votes on the task itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) voting: Option<VotePlan>,
@@ -179,7 +208,9 @@ impl RunPlan {
             min_bytes: request.checks.min_bytes,
             require_pattern: request.checks.pattern.as_ref().map(|pattern| pattern.as_str().to_owned()),
             strict: request.strict,
+            legacy: request.keeping == Keeping::Legacy,
             judging: request.judge.as_ref().map(JudgePlan::of),
+            panel: request.chosen.clone(),
             voting: vote.map(|vote| vote.plan.clone()),
             notes: request.notes.clone(),
             workspace: request.workspace.as_ref().map(WorkspacePlan::of),
@@ -315,6 +346,7 @@ mod tests {
                 ..Limits::default()
             },
             deadline: Some(Duration::from_secs(3600)),
+            max_cost: Some(Usd::from_nanos(1)),
             require_blind: true,
         };
         let json = serde_json::to_value(WrittenTerms::from(terms)).unwrap();

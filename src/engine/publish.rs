@@ -4,6 +4,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
+use super::bill::{self, Seats, turns_of};
 use super::outcome::Decision;
 use super::record::{record, show_last};
 use super::round::RoundEnd;
@@ -17,8 +18,8 @@ use crate::judging::Votes;
 use crate::runner::Observer;
 use crate::session::slot::SlotState;
 use crate::session::{
-    Event, Manifest, Phase, Record, Round, Session, SessionError, SessionState, Status, Turn, Why, isolation,
-    isolations_used,
+    Event, Manifest, Phase, Record, Round, SeatMoney, Session, SessionError, SessionState, Status, Turn, Why,
+    isolation, isolations_used,
 };
 use crate::verdict::{self, Context, FailedSeat, Names, Seat};
 
@@ -123,6 +124,7 @@ pub(super) fn publish(
         judged: folder.status(),
         judge_records: folder.records(),
         second_pass: second_pass.as_ref(),
+        turns: turns_of(folder.layout()),
         source: BallotSource::of(&votes),
         head: folder.head(),
     };
@@ -236,6 +238,8 @@ pub(super) struct Told<'a> {
     pub(super) judged: &'a Status,
     pub(super) judge_records: &'a [Record],
     pub(super) second_pass: Option<&'a Status>,
+    /// The records of the further turns of the round.
+    pub(super) turns: Vec<Vec<Record>>,
     pub(super) source: BallotSource,
     pub(super) head: Option<Sha256Hash>,
 }
@@ -243,6 +247,17 @@ pub(super) struct Told<'a> {
 impl Told<'_> {
     pub(super) fn names(&self) -> Names {
         Names { slots: names_of(self.panel), judges: names_of(self.judges) }
+    }
+
+    fn costs(&self) -> Vec<(Seat, SeatMoney)> {
+        let (mut slots, mut judges) = (Seats::new(), Seats::new());
+        bill::add(&mut slots, self.panel, self.slot_records);
+        bill::add(&mut judges, self.judges, self.judge_records);
+        for turn in &self.turns {
+            bill::add(&mut judges, self.judges, turn);
+        }
+        let slots = slots.into_iter().map(|(id, seat)| (Seat::Slot(id), seat));
+        slots.chain(judges.into_iter().map(|(id, seat)| (Seat::Judge(id), seat))).collect()
     }
 
     /// `of_round` are the notes that the round itself made; they are in no file but the verdict.
@@ -258,7 +273,8 @@ impl Told<'_> {
             failed.extend(failed_seats(second, Seat::Judge, &folder));
         }
         let isolation = isolation_told(self.slot_records, self.judge_records);
-        Context { session: self.session.to_owned(), head: self.head, failed, isolation, notes }
+        let costs = self.costs();
+        Context { session: self.session.to_owned(), head: self.head, failed, isolation, notes, costs }
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rand::CryptoRng;
 
+use super::bill::total;
 use super::outcome::{Decision, Outcome};
 use super::plan::{ImportPlan, RoundPlan, RunPlan, Terms};
 use super::record::show_since;
@@ -16,6 +17,7 @@ use super::workspace::Stand;
 use crate::config::{ResolvedModel, Target};
 use crate::error::{Error, Result};
 use crate::ids::{Sha256Hash, SlotId};
+use crate::money::Usd;
 use crate::runner::Limits;
 use crate::session::slot::SlotState;
 use crate::session::{
@@ -47,10 +49,12 @@ pub struct Pace {
     pub jobs: Option<usize>,
     /// How often a request is tried again.
     pub retries: Option<u32>,
+    /// The most that the session may spend, with what it has spent.
+    pub max_cost: Option<Usd>,
 }
 
 impl Pace {
-    fn over(self, Terms { limits, deadline, require_blind }: Terms) -> Terms {
+    fn over(self, Terms { limits, deadline, max_cost, require_blind }: Terms) -> Terms {
         Terms {
             limits: Limits {
                 timeout: self.timeout.unwrap_or(limits.timeout),
@@ -59,6 +63,7 @@ impl Pace {
                 retries: self.retries.unwrap_or(limits.retries),
             },
             deadline: self.deadline.unwrap_or(deadline),
+            max_cost: self.max_cost.or(max_cost),
             require_blind,
         }
     }
@@ -179,10 +184,12 @@ impl Resumption {
         let verdict_stands = newest.as_ref().is_some_and(|(stand, _)| stand.published && !stand.is_outdated);
         let can_be_judged =
             complete + slots.len() >= 2 && !(plan.strict && complete + slots.len() < manifest.models.len());
-        let judging = match &judge {
-            Some(_) if can_be_judged && (!verdict_stands || !slots.is_empty()) => Judging::Left,
-            _ => Judging::Nothing,
+        let is_left = match (&vote, &judge) {
+            (Some(_), _) => !slots.is_empty() || complete > 0 && !vote::stands(panel.records()),
+            (None, Some(_)) => can_be_judged && (!verdict_stands || !slots.is_empty()),
+            (None, None) => false,
         };
+        let judging = if is_left { Judging::Left } else { Judging::Nothing };
         let goes_on = match &judge {
             Some(Ballots::Asked(_)) => round_plan.is_some(),
             Some(Ballots::Imported(_)) => true,
@@ -191,6 +198,7 @@ impl Resumption {
         let opened = newest.as_ref().filter(|_| goes_on);
         let opened = opened.map(|(stand, _)| Opened { round: stand.round, failed: options.failed });
         // Those that answered already are asked nothing; but their keys must not be written either.
+        // In a vote they may be asked once more.
         let asks_again = vote.is_some() && judging == Judging::Left;
         let needed = |slot: &SlotId, model: &ResolvedModel| {
             asks_again || slots.contains(slot) || !matches!(model.target, Target::Local { .. })
@@ -204,11 +212,6 @@ impl Resumption {
         {
             asked.extend(judge.judges_of(&members_of(manifest)));
         }
-        let judging = match &vote {
-            Some(_) if !slots.is_empty() || complete > 0 && !vote::stands(panel.records()) => Judging::Left,
-            Some(_) => Judging::Nothing,
-            None => judging,
-        };
         let work = Work {
             terms: options.pace.over(terms),
             checks: plan.checks()?,
@@ -338,6 +341,7 @@ pub fn finished(mut session: Session, resumption: &Resumption) -> Result<Outcome
         decision = Decision::NoDecision { why: "the answers were not judged".to_owned() };
     }
     if !resumption.is_sealed {
+        session.tell_money(total(&session));
         session.finish_close()?;
     }
     Ok(Outcome { layout, decision, verdict, stop: None })

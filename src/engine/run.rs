@@ -1,14 +1,17 @@
 //! The main job: a session is made, its slots answer, judges vote, the verdict is published, the session is closed.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jiff::Timestamp;
 use rand::CryptoRng;
 
+use super::bill::total;
+use super::flat::earlier_copies;
 use super::import::{ImportRequest, import_round};
 use super::judge::JudgeRequest;
+use super::keeping::Keeping;
 use super::outcome::{Decision, Outcome};
-use super::plan::{RunPlan, Terms, written};
+use super::plan::{ChosenBy, RunPlan, Terms, written};
 use super::publish::{Published, publish, published, voted};
 use super::record::{record, show_last};
 use super::round::{Opened, RoundContext, prompt_hashes, run_round};
@@ -18,7 +21,8 @@ use super::workspace::{Selection, Stand, ready};
 use crate::config::{ResolvedModel, Target};
 use crate::error::{Error, ErrorKind, Result};
 use crate::judging::task_schema;
-use crate::runner::{Checks, Control, Observer, Purpose, SlotJob, StopAll, run_panel};
+use crate::money::Usd;
+use crate::runner::{Checks, Control, Meter, Observer, Purpose, SlotJob, StopAll, run_panel};
 use crate::session::slot::SlotState;
 use crate::session::{Event, Layout, NewSession, Phase, Round, RoundStand, Session, SessionKind, SessionState};
 
@@ -27,14 +31,16 @@ use crate::session::{Event, Layout, NewSession, Phase, Round, RoundStand, Sessio
 pub struct RunRequest {
     /// The kind of session.
     pub kind: SessionKind,
-    /// The folder that the session is made in.
-    pub base: PathBuf,
+    /// Where the session is kept.
+    pub keeping: Keeping,
     /// The text that names it.
     pub title: String,
     /// The prompt of every slot.
     pub input: String,
     /// The panel, in the user's order.
     pub models: Vec<ResolvedModel>,
+    /// What chose it, for the record.
+    pub chosen: Option<ChosenBy>,
     /// The terms that everybody is asked on.
     pub terms: Terms,
     /// What makes text usable.
@@ -57,7 +63,7 @@ pub struct Context<'a> {
     pub control: &'a mut Control,
     /// Shows what happens.
     pub observer: &'a mut dyn Observer,
-    /// Told the session's folder as soon as it exists, and why it is a temporary one if it is.
+    /// Told the session's folder as soon as it exists, and why it is not where it was wanted if it is not.
     pub announce: &'a mut dyn FnMut(&Path, Option<&str>),
 }
 
@@ -81,7 +87,7 @@ pub(super) async fn begin<R: CryptoRng>(
     };
     let plan = written(&RunPlan::of(&request, vote.as_ref()))?;
     let new = NewSession {
-        base: &request.base,
+        base: request.keeping.folder().unwrap_or(Path::new("")),
         kind: request.kind,
         title: &request.title,
         input: request.input.as_bytes(),
@@ -92,7 +98,10 @@ pub(super) async fn begin<R: CryptoRng>(
         plan: Some(plan),
         judges: request.judge.as_ref().and_then(|judge| judge.judges.clone()),
     };
-    let session = Session::create(new, now, rng)?;
+    let session = match request.keeping {
+        Keeping::Folder(_) => Session::create(new, now, rng)?,
+        Keeping::Legacy => Session::create_temporary(new, now, rng)?,
+    };
     announce(session.layout().root(), session.temporary());
     control.serve(session.layout());
     observer.enter(".");
@@ -136,6 +145,7 @@ pub(super) async fn go_on<R: CryptoRng>(
     observer: &mut dyn Observer,
     rng: &mut R,
 ) -> Result<Outcome> {
+    control.limit_cost(Meter::new(work.terms.max_cost, total(&session).known_usd));
     let ran = run_slots(&mut session, services, work, control, observer).await;
     session.finish_phase(Phase::Run);
     if let Some(vote) = &work.vote {
@@ -171,7 +181,7 @@ pub(super) async fn go_on<R: CryptoRng>(
     } else if let (Some(_), Decision::Answers { .. }) = (&work.judge, &decision) {
         decision = Decision::NoDecision { why: "the answers were not judged".to_owned() };
     }
-    end(session, decision, verdict, problem, control.stop(), observer)
+    end(session, decision, verdict, problem, control.stop(), services, observer)
 }
 
 /// The verdict on the answers: the one that is out already, that of the round that was begun, or that of a new round.
@@ -274,7 +284,10 @@ async fn judge_again<R: CryptoRng>(
     if unfinished.is_some() || status.state.is_active() || status.state == SessionState::Interrupted {
         let slot = unfinished.map(|(slot, _)| format!(": slot {slot} has not ended")).unwrap_or_default();
         return Err(Error::usage(format!("session `{}` was interrupted{slot}", session.id()))
-            .hint(format!("`team resume {}` finishes it, votes that were begun included", session.id()))
+            .hint(format!(
+                "`team resume {}` finishes it, votes that were begun included",
+                services.reference(session.layout())
+            ))
             .hint("judging an unfinished panel would favour the fast"));
     }
     let complete = session.panel().status().count(SlotState::Completed);
@@ -283,20 +296,22 @@ async fn judge_again<R: CryptoRng>(
         let why = format!("{answers} complete; a vote needs two");
         return Err(Error::new(ErrorKind::NoDecision, why).hint("`team status` shows what went wrong with the others"));
     }
+    let notes = earlier_copies(&session)?;
     announce(session.layout().root(), None);
     session.reopen(Timestamp::now())?;
+    control.limit_cost(Meter::new(terms.max_cost, Usd::ZERO));
     control.serve(session.layout());
     observer.enter(".");
     show_last(session.panel(), observer);
     let round = RoundContext { services, terms, control, observer, rng };
-    let (decision, verdict, problem) = match judge_session(&mut session, ballots, None, round, &[]).await {
+    let (decision, verdict, problem) = match judge_session(&mut session, ballots, None, round, &notes).await {
         Ok(published) => (published.decision, Some(published.text), None),
         Err(error) if error.kind() == ErrorKind::NoDecision => {
             (Decision::NoDecision { why: error.to_string() }, None, None)
         }
         Err(error) => (Decision::NoDecision { why: "the votes were not counted".to_owned() }, None, Some(error)),
     };
-    end(session, decision, verdict, problem, control.stop(), observer)
+    end(session, decision, verdict, problem, control.stop(), services, observer)
 }
 
 async fn run_slots(
@@ -369,7 +384,7 @@ async fn judge_session<R: CryptoRng>(
 /// How what was stopped is closed.
 pub(super) const fn stopped_state(stop: StopAll) -> SessionState {
     match stop {
-        StopAll::Signal(_) | StopAll::Request => SessionState::Cancelled,
+        StopAll::Signal(_) | StopAll::Request | StopAll::Budget => SessionState::Cancelled,
         StopAll::Deadline => SessionState::Failed,
     }
 }
@@ -381,15 +396,17 @@ pub(super) fn end(
     verdict: Option<String>,
     problem: Option<Error>,
     stop: Option<StopAll>,
+    services: &Services,
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
     let layout = session.layout().clone();
     let state = match (stop, &decision) {
-        (Some(StopAll::Signal(_) | StopAll::Request), _) => SessionState::Cancelled,
+        (Some(StopAll::Signal(_) | StopAll::Request | StopAll::Budget), _) => SessionState::Cancelled,
         (_, Decision::NothingUsable { complete: 0, .. }) => SessionState::Failed,
         _ => SessionState::Completed,
     };
     observer.enter(".");
+    session.tell_money(total(&session));
     let status = session.panel().status().clone();
     let closed = session.close(state, Timestamp::now());
     if let Ok(last) = &closed {
@@ -401,7 +418,8 @@ pub(super) fn end(
         (None, Ok(_)) => return Ok(Outcome { layout, decision, verdict, stop }),
         (Some(error), _) if !layout.root().is_dir() => error.hint("nothing of it is kept; run it again"),
         (Some(error), _) => {
-            error.hint(format!("what is complete is kept in `{root}`; `team resume {}` goes on", layout.name()))
+            let session = services.reference(&layout);
+            error.hint(format!("what is complete is kept in `{root}`; `team resume {session}` goes on"))
         }
         (None, Err(error)) => Error::from(error).hint(format!("`{root}` may not show how the session ended")),
     };

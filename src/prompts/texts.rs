@@ -104,6 +104,7 @@ fn known() -> String {
 pub struct Prompts {
     environment: Environment<'static>,
     hashes: BTreeMap<PromptName, Sha256Hash>,
+    longest: usize,
 }
 
 impl Prompts {
@@ -148,13 +149,21 @@ impl Prompts {
         environment.set_auto_escape_callback(|_| AutoEscape::None);
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         let mut hashes = BTreeMap::new();
+        let mut longest = 0;
         for name in PromptName::ALL {
             let text = text_of(name);
+            longest = longest.max(text.len());
             hashes.insert(name, Sha256Hash::of(text.as_bytes()));
             let file = name.file_name();
             environment.add_template_owned(file, text).map_err(|source| PromptsError::Template { file, source })?;
         }
-        Ok(Self { environment, hashes })
+        Ok(Self { environment, hashes, longest })
+    }
+
+    /// The bytes of the longest text, before anything is filled in.
+    #[must_use]
+    pub const fn longest(&self) -> usize {
+        self.longest
     }
 
     /// The text `name` with `values` filled in.

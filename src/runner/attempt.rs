@@ -9,6 +9,7 @@ use super::limits::StoppedTime;
 use super::live::LiveCell;
 use crate::fs::SharedSync;
 use crate::ids::SlotId;
+use crate::money::Usd;
 use crate::session::{Layout, SlotEnd};
 
 /// One attempt of one slot.
@@ -33,7 +34,12 @@ pub(crate) enum Report {
     /// A request is made again.
     Retry { slot: SlotId, why: String },
     /// The attempt is over.
-    Ended { slot: SlotId, end: Box<SlotEnd> },
+    Ended {
+        slot: SlotId,
+        end: Box<SlotEnd>,
+        /// The cost that its stream reported.
+        cost: Option<Usd>,
+    },
 }
 
 /// What a slot is told from outside.
@@ -54,4 +60,6 @@ pub(crate) enum StopCause {
     Deadline,
     /// Somebody asked for it.
     Cancelled,
+    /// The budget is spent.
+    Budget,
 }

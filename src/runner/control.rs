@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use super::limits::{StoppedTime, Stops};
+use super::meter::Meter;
 use super::signals::{Signals, Wish, stop_self};
 use crate::session::requests::{self, Request};
 use crate::session::{Layout, Round, Turn};
@@ -14,6 +15,8 @@ use crate::session::{Layout, Round, Turn};
 /// Why everything was stopped, in rising order of weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StopAll {
+    /// `--max-cost` was spent.
+    Budget,
     /// `--deadline` passed.
     Deadline,
     /// `team cancel` from another terminal.
@@ -27,6 +30,7 @@ impl StopAll {
     #[must_use]
     pub const fn cause(self) -> &'static str {
         match self {
+            Self::Budget => "budget",
             Self::Deadline => "deadline",
             Self::Request => "cancel",
             Self::Signal(2) => "interrupt",
@@ -48,6 +52,8 @@ pub struct Control {
     requests: Option<Layout>,
     stop: Option<StopAll>,
     stop_signals: u32,
+    /// What may be spent, over all panels of the command.
+    pub(super) meter: Meter,
 }
 
 impl Control {
@@ -63,12 +69,18 @@ impl Control {
             requests: None,
             stop: None,
             stop_signals: 0,
+            meter: Meter::default(),
         })
     }
 
     /// From now on requests to the session at `layout` are taken.
     pub fn serve(&mut self, layout: &Layout) {
         self.requests = Some(layout.clone());
+    }
+
+    /// From now on calls are metered by this budget.
+    pub const fn limit_cost(&mut self, meter: Meter) {
+        self.meter = meter;
     }
 
     /// Why everything was stopped, if it was.
@@ -183,7 +195,7 @@ mod tests {
     #[test]
     fn a_signal_outweighs_a_request_and_a_request_a_deadline() {
         assert!(StopAll::Signal(2) > StopAll::Request);
-        assert!(StopAll::Request > StopAll::Deadline);
+        assert!(StopAll::Request > StopAll::Deadline && StopAll::Deadline > StopAll::Budget);
         assert_eq!(Some(StopAll::Deadline).max(None), Some(StopAll::Deadline));
     }
 }

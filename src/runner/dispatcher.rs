@@ -16,12 +16,14 @@ use super::control::{Control, Outside, StopAll};
 use super::executor;
 use super::job::{Observer, Shared, SlotJob};
 use super::live::LiveCell;
+use super::meter::Gauge;
 use crate::error::ExitCode;
 use crate::fault::{self, Point};
 use crate::fs::SharedSync;
 use crate::ids::SlotId;
+use crate::money::Usd;
 use crate::session::requests::Request;
-use crate::session::slot::Reason;
+use crate::session::slot::{Reason, SealedCost, Spent, Usage};
 use crate::session::{Event, PanelFolder, SessionError, SlotEnd, SlotError};
 
 /// How often live fields are read and requests are looked for.
@@ -35,6 +37,7 @@ const SUSPEND_GRACE: Duration = Duration::from_millis(150);
 
 struct Running {
     live: Arc<LiveCell>,
+    gauge: Gauge,
     stop: watch::Sender<StopOrder>,
 }
 
@@ -99,6 +102,7 @@ pub async fn run_panel(
                 for request in control.take_requests() {
                     dispatcher.grant(&request, control);
                 }
+                dispatcher.watch_budget(control);
                 dispatcher.read_live();
                 if last_write.elapsed() >= LIVE_WRITE {
                     dispatcher.write_status();
@@ -158,6 +162,12 @@ impl Dispatcher<'_> {
         while self.running.len() < self.jobs {
             let Some(job) = self.waiting.pop_front() else { break };
             let slot = job.id;
+            let gauge = Gauge::new(job.model.clone(), fs_err::metadata(&job.prompt).map_or(0, |meta| meta.len()));
+            if !control.meter.admits(self.reading(), gauge.least()) {
+                self.record(Event::StopRequested { cause: StopAll::Budget.cause().to_owned(), slots: vec![slot] });
+                self.end_before_start(slot, StopCause::Budget);
+                continue;
+            }
             let attempt = self.folder.status().models.get(&slot).map_or(0, |entry| entry.attempts) + 1;
             self.record(Event::SlotStarted { slot, attempt });
             fault::reach(Point::SlotStarted);
@@ -175,17 +185,21 @@ impl Dispatcher<'_> {
                 clock: control.clock().clone(),
                 reports: self.reports.clone(),
             };
-            self.running.insert(slot, Running { live, stop });
+            self.running.insert(slot, Running { live, gauge, stop });
             executor::start(task);
         }
     }
 
-    fn take_reports(&mut self, batch: &mut Vec<Report>, control: &Control) {
+    fn take_reports(&mut self, batch: &mut Vec<Report>, control: &mut Control) {
         for report in batch.drain(..) {
             match report {
                 Report::Retry { slot, why } => self.record(Event::SlotRetry { slot, why }),
-                Report::Ended { slot, end } => {
-                    if self.running.remove(&slot).is_some() {
+                Report::Ended { slot, mut end, cost } => {
+                    if let Some(running) = self.running.remove(&slot) {
+                        control.meter.add(running.cost(end.usage, cost));
+                        end.sealed_cost = cost.map(|cost| {
+                            SealedCost::seal(cost, &self.folder.manifest().nonce, slot, self.folder.head())
+                        });
                         fault::reach(Point::SlotEndHeard);
                         self.record(Event::SlotEnded { slot, end });
                         fault::reach(Point::SlotEndRecorded);
@@ -196,6 +210,20 @@ impl Dispatcher<'_> {
         self.start_waiting(control);
         self.publish();
         fault::reach(Point::SlotEndSettled);
+    }
+
+    /// What the running slots cost by now.
+    fn reading(&self) -> Usd {
+        self.running.values().map(Running::reading).sum()
+    }
+
+    /// Stops everything when the budget is spent.
+    fn watch_budget(&mut self, control: &mut Control) {
+        if control.meter.is_limited() && control.stop().is_none() && control.meter.is_over(self.reading()) {
+            control.note_stop(StopAll::Budget);
+            self.stop_all(StopAll::Budget, false);
+            self.publish();
+        }
     }
 
     async fn hear(&mut self, outside: Outside, control: &mut Control) {
@@ -229,6 +257,7 @@ impl Dispatcher<'_> {
 
     fn stop_all(&mut self, stop: StopAll, kill: bool) {
         let cause = match stop {
+            StopAll::Budget => StopCause::Budget,
             StopAll::Deadline => StopCause::Deadline,
             StopAll::Request | StopAll::Signal(_) => StopCause::Cancelled,
         };
@@ -269,12 +298,13 @@ impl Dispatcher<'_> {
 
     /// A slot whose turn never came.
     fn end_before_start(&mut self, slot: SlotId, cause: StopCause) {
-        let reason = match cause {
-            StopCause::Deadline => Reason::Timeout,
-            StopCause::Cancelled => Reason::Cancelled,
+        let (reason, detail) = match cause {
+            StopCause::Deadline => (Reason::Timeout, "stopped before its turn came"),
+            StopCause::Cancelled => (Reason::Cancelled, "stopped before its turn came"),
+            StopCause::Budget => (Reason::Budget, "not begun: it would have passed `--max-cost`"),
         };
         let attempt = self.folder.status().models.get(&slot).map_or(0, |entry| entry.attempts);
-        let end = SlotEnd::without_answer(attempt, SlotError::new(reason, "stopped before its turn came"));
+        let end = SlotEnd::without_answer(attempt, SlotError::new(reason, detail));
         self.record(Event::SlotEnded { slot, end: Box::new(end) });
     }
 
@@ -284,6 +314,19 @@ impl Dispatcher<'_> {
             self.folder.set_live(*slot, running.live.read(now));
         }
         self.observer.live(self.folder.status());
+    }
+}
+
+impl Running {
+    fn reading(&self) -> Usd {
+        let (spent, bytes) = self.live.spending();
+        self.gauge.reading(spent, bytes)
+    }
+
+    /// What it cost in the end. Of one that was cut off, what its bytes come to is all that is known.
+    fn cost(&self, usage: Option<Usage>, cost: Option<Usd>) -> Usd {
+        let (_, bytes) = self.live.spending();
+        self.gauge.total(Spent { usage, cost }, bytes)
     }
 }
 

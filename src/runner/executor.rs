@@ -21,6 +21,7 @@ use crate::capture::{ErrorLog, Pattern, background_ceiling, logged_error, said_e
 use crate::config::{AgentKind, Target};
 use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
+use crate::money::Usd;
 use crate::secrets::Scrub;
 use crate::session::slot::{Reason, SlotState};
 use crate::session::{Layout, SlotEnd, SlotError};
@@ -35,25 +36,27 @@ pub(crate) fn start(attempt: Attempt) {
     let number = attempt.number;
     let reports = attempt.reports.clone();
     tokio::spawn(async move {
-        let end = match tokio::spawn(execute(attempt)).await {
+        let (end, cost) = match tokio::spawn(execute(attempt)).await {
             Ok(Ok(end)) => end,
             // A bug must not leave a slot without an end.
             Ok(Err(error)) | Err(error) => {
-                SlotEnd::without_answer(number, SlotError::new(Reason::IoError, format!("internal error: {error}")))
+                let error = SlotError::new(Reason::IoError, format!("internal error: {error}"));
+                (SlotEnd::without_answer(number, error), None)
             }
         };
         // The dispatcher is gone only when the whole command is.
-        reports.send(Report::Ended { slot, end: Box::new(end) }).ok();
+        reports.send(Report::Ended { slot, end: Box::new(end), cost }).ok();
     });
 }
 
-async fn execute(attempt: Attempt) -> Result<SlotEnd, JoinError> {
+/// The end, and the cost that its stream reported.
+async fn execute(attempt: Attempt) -> Result<(SlotEnd, Option<Usd>), JoinError> {
     let slot = attempt.job.id;
     let mut sink = match AttemptSink::open(&attempt) {
         Ok(sink) => sink,
         Err(error) => {
             let detail = shown(&attempt.shared.scrub, slot, &error.to_string());
-            return Ok(SlotEnd::without_answer(attempt.number, SlotError::new(Reason::IoError, detail)));
+            return Ok((SlotEnd::without_answer(attempt.number, SlotError::new(Reason::IoError, detail)), None));
         }
     };
     let (halt, halted) = watch::channel(None);
@@ -66,7 +69,8 @@ async fn execute(attempt: Attempt) -> Result<SlotEnd, JoinError> {
     };
     // Its syncs wait for the disk: off the workers, on which other slots are read, and beside those of other slots,
     // which the file system then takes together.
-    tokio::task::spawn_blocking(move || settle(attempt, sink, driven)).await
+    let cost = driven.end.cost;
+    Ok((tokio::task::spawn_blocking(move || settle(attempt, sink, driven)).await?, cost))
 }
 
 /// Turns orders from outside and limits that passed into halts of the driver, for as long as that works.
@@ -122,6 +126,7 @@ const fn cause_of(cause: StopCause) -> classify::StopCause {
     match cause {
         StopCause::Deadline => classify::StopCause::Deadline,
         StopCause::Cancelled => classify::StopCause::Cancelled,
+        StopCause::Budget => classify::StopCause::Budget,
     }
 }
 
@@ -211,6 +216,7 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
         truncated: outcome.truncated,
         lingered: driven.stopped.is_some_and(|stopped| stopped.cause == classify::StopCause::Lingering),
         usage: driven.end.usage,
+        sealed_cost: None,
         dropped_settings: driven.end.dropped_settings,
         kept,
         error,

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::session::Live;
-use crate::session::slot::Activity;
+use crate::session::slot::{Activity, Spent};
 
 /// The live side of one attempt.
 #[derive(Debug)]
@@ -15,6 +15,8 @@ pub(crate) struct LiveCell {
     /// Milliseconds after `started` of the last byte of any kind.
     last_byte: AtomicU64,
     activity: Mutex<Since>,
+    /// What its stream reported; money, so never shown.
+    spent: Mutex<Spent>,
 }
 
 /// What a slot does, and since when: the wait before a retry is counted down from then.
@@ -45,6 +47,7 @@ impl LiveCell {
             answer_bytes: AtomicU64::new(0),
             last_byte: AtomicU64::new(0),
             activity: Mutex::new(Since { activity: Activity::Waiting, at: now }),
+            spent: Mutex::default(),
         }
     }
 
@@ -69,6 +72,17 @@ impl LiveCell {
         if present.activity != *activity || matches!(activity, Activity::Retry { .. }) {
             *present = Since { activity: activity.clone(), at: now() };
         }
+    }
+
+    /// The stream reported this so far.
+    pub(crate) fn set_spent(&self, spent: Spent) {
+        *self.spent.lock().unwrap_or_else(PoisonError::into_inner) = spent;
+    }
+
+    /// What the stream reported so far, and the bytes of the answer.
+    pub(crate) fn spending(&self) -> (Spent, u64) {
+        let spent = *self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        (spent, self.answer_bytes.load(Ordering::Relaxed))
     }
 
     /// When the last byte came; the start when none has.

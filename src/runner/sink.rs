@@ -11,7 +11,7 @@ use super::live::LiveCell;
 use crate::capture::{AnswerFile, ErrorLog, HeadTail, Redact, escape};
 use crate::ids::SlotId;
 use crate::secrets::{Scrub, ScrubLines};
-use crate::session::slot::{Activity, Output};
+use crate::session::slot::{Activity, Output, Spent};
 
 /// How much of either end of the raw output is kept to show a snippet of it.
 const KEPT: usize = 8 << 10;
@@ -88,6 +88,10 @@ impl Output for AttemptSink {
 
     fn received(&mut self, _: usize) {
         self.live.received(Instant::now());
+    }
+
+    fn spent(&mut self, spent: Spent) {
+        self.live.set_spent(spent);
     }
 }
 

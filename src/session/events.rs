@@ -17,7 +17,7 @@ use super::conversation::Role;
 use super::layout::{Round, Turn};
 use super::life::Why;
 use super::meta::{Phase, SessionKind, SessionState};
-use super::slot::{Reason, SlotState, Usage};
+use super::slot::{Reason, SealedCost, SlotState, Usage};
 use crate::fs::AppendLog;
 use crate::ids::{DateTime, FormatVersion, Sha256Hash, SlotId};
 
@@ -308,6 +308,9 @@ pub struct SlotEnd {
     pub lingered: bool,
     /// Tokens, where reported.
     pub usage: Option<Usage>,
+    /// The cost, where the program or provider reported one, sealed until the verdict.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sealed_cost: Option<SealedCost>,
     /// Settings that the other side refused and that were left out.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub dropped_settings: Vec<String>,
@@ -364,6 +367,7 @@ impl SlotEnd {
             truncated: false,
             lingered: false,
             usage: None,
+            sealed_cost: None,
             dropped_settings: Vec::new(),
             kept: BTreeMap::new(),
             error: None,
@@ -383,6 +387,7 @@ impl SlotEnd {
             truncated: false,
             lingered: false,
             usage: None,
+            sealed_cost: None,
             dropped_settings: Vec::new(),
             kept: BTreeMap::new(),
             error: Some(error),

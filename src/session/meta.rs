@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{SessionError, read};
 use crate::ids::{DateTime, FormatVersion, Sha256Hash};
+use crate::money::Usd;
 
 /// What kind of session a folder holds; the first part of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -117,10 +118,41 @@ pub struct Meta {
     pub phases_completed: Vec<Phase>,
     /// The models that took part; written with the verdict, `null` before.
     pub models_used: Option<Vec<String>>,
+    /// What was spent; written with the verdict, `null` before.
+    #[serde(default)]
+    pub money: Option<Money>,
     /// Name of each result to its path, relative to the folder.
     pub artifacts: BTreeMap<String, Artifact>,
     /// The record's length and head at the close.
     pub events: Option<EventsSeal>,
+}
+
+/// What a session has spent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Money {
+    /// The sum of the costs that are known.
+    pub known_usd: Usd,
+    /// How many calls there were.
+    pub calls: u64,
+    /// Of how many of them the cost is not known.
+    pub unknown_calls: u64,
+    /// By seat: `slot 01`, `judge 02`; of judges over all rounds whose ids are drawn anew, `judge 02, round 2`.
+    pub seats: BTreeMap<String, SeatMoney>,
+}
+
+/// What one seat has spent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SeatMoney {
+    /// How many calls.
+    pub calls: u64,
+    /// Of how many of them the cost is not known.
+    pub unknown_calls: u64,
+    /// Tokens of the prompts, where reported.
+    pub input_tokens: Option<u64>,
+    /// Tokens of the output, where reported.
+    pub output_tokens: Option<u64>,
+    /// The sum of the costs that are known; `null` where none is.
+    pub known_usd: Option<Usd>,
 }
 
 /// Where a result is.

@@ -291,6 +291,7 @@ mod tests {
             truncated: false,
             lingered: false,
             usage: None,
+            sealed_cost: None,
             dropped_settings: Vec::new(),
             kept: BTreeMap::new(),
             error: None,

@@ -13,7 +13,7 @@ const IGNORED: [&str; 2] = ["target", "ai-docs"];
 const LONGEST: usize = 600;
 
 /// In the row of layer 0 these are the words that the other modules of that row speak in.
-const VOCABULARY: [&str; 3] = ["error", "ids", "fault"];
+const VOCABULARY: [&str; 4] = ["error", "ids", "fault", "money"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -107,12 +107,14 @@ fn the_main_help_has_examples_and_exit_codes() {
       run            Ask every model of a panel the same thing
       judge          Let judges vote blind on a finished run
       run-and-judge  Ask, then vote: `run` and `judge` in one
+      vote           Let every model of a panel vote on a text itself
       resume         Go on with a session that was cut off, stopped, or failed in part
       status         Show how far a session is
       list           List sessions, the newest first
       show           Show a session's answers and verdict
       verify         Check that a session's folder still is what its record says
       cancel         Stop a running session, or one slot of it
+      gc             Remove what is left over, and list what stays
       doctor         Check whether everything is ready to ask the panel
       models         List what can be asked here and now
       config         Show the effective settings, each with where it comes from
@@ -137,12 +139,14 @@ fn the_main_help_has_examples_and_exit_codes() {
       team run-and-judge -m claude,codex,ollama@qwen3 task.md     blind answers, then a blind vote
       team run -m claude:opus,codex "Why is the sky blue?"        only the answers
       team judge latest                                           vote on a finished run
+      team vote -m claude,codex,ollama@qwen3 plan.md              approve or reject a text
       team resume                                                 go on where a run was cut off
       team show latest --reveal                                   who wrote what
       team verify latest                                          whether all is as it was recorded
 
     Exit codes:
-      0    done: `run` has at least one answer, `judge` has a ranking
+      0    done: `run` has at least one answer, `judge` has a ranking, `vote` approves
+      1    `vote` rejects
       2    wrong usage or configuration, or another process owns the session
       3    no decision
       4    nothing usable: no slot completed (with `--strict`: any slot is missing)
@@ -167,11 +171,18 @@ fn the_help_of_run_names_every_option() {
       [PROMPT|FILE]...  The prompt, or one existing file that holds it
 
     Options:
-      -m, --models <NAMES>      The models, separated by commas; may be repeated [default: `panel` of
-                                the configuration]
+      -m, --models <NAMES>      The models, separated by commas; may be repeated [default: the
+                                configuration's]
       -i, --input <FILE|->      Read the prompt from a file, or `-` for standard input
+          --context <NAME>      Take the panel of this kind of task, whatever the task's words:
+                                `[contexts.NAME]` of the configuration
+          --remember            Write the panel into `team.toml`, as that of `--context` where it is
+                                given, so that it is the choice from now on
+          --estimate            Say what would be sent and what it would cost, and start nothing
           --name <NAME>         A word for the session's name
-          --session-path <DIR>  Put the session inside of this folder
+          --session-path <DIR>  Put the session inside of this folder below the current one
+          --legacy              Keep the session in a temporary folder, and copy the results to
+                                `ai-docs/` after the verdict
       -h, --help                Print help
 
     Workspace:
@@ -190,11 +201,15 @@ fn the_help_of_run_names_every_option() {
           --jobs <N>                 Slots at once [default: all]
           --retries <N>              Retries of a request that failed before its first answer byte
                                      [default: 2]
+          --max-cost <USD>           Stop when this many US dollars are spent, as far as it is known
+                                     what models cost
           --min-bytes <BYTES>        An answer of fewer bytes counts as empty
           --require-pattern <REGEX>  An answer without a match of this regular expression counts as
                                      empty
           --strict                   Exit with 4 when any slot is missing
           --require-blind            Refuse to run where blindness cannot be enforced
+          --offline                  Ask nothing over the network but the models: their names are not
+                                     looked up at their providers first
 
     Global options:
           --sessions-dir <DIR>  Where sessions are kept [default: ai-docs/sessions, or as configured]
@@ -207,9 +222,12 @@ fn the_help_of_run_names_every_option() {
       team run -m claude,codex question.md
       team run -m openai@gpt-4o -m ollama@qwen3 "Why is the sky blue?"
       git diff | team run -m claude,codex -i - --timeout 10m
+      team run -m claude,codex --remember question.md
       team run -m claude,codex --workspace . "Where does this leak?"
 
-    A panel in `team.toml` makes `-m` unnecessary; `team models` lists names.
+    Without `-m`, the panel is that of `[contexts.x]` where the task's words are of that kind (debug,
+    research, coding, review, architecture, testing, or one of your own), else `panel`, else what is
+    found here. `team models` lists names.
     "#);
 }
 
@@ -238,6 +256,7 @@ fn config_shows_each_value_with_where_it_comes_from() {
     leaks = "mask"                # built-in
     models.fast.seed = 7          # [DIR]/project/team.toml
     models.fast.use = "openai@m"  # [DIR]/home/.config/team/config.toml
+    offline = false               # built-in
     panel = ["claude", "fast"]    # [DIR]/project/team.toml
     passes = 1                    # built-in
     recuse = "none"               # built-in

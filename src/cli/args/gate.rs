@@ -95,6 +95,7 @@ impl GateArgs {
         gate.quorum = self.quorum.or(gate.quorum);
         gate.max_bytes = self.max_bytes.or(gate.max_bytes);
         gate.deadline = self.pace.deadline.or(gate.deadline);
+        gate.max_cost = self.pace.max_cost.or(gate.max_cost);
         settings.timeout = self.pace.timeout.or(settings.timeout);
         settings.idle_timeout = self.pace.idle_timeout.or(settings.idle_timeout);
         settings.jobs = self.pace.jobs.or(settings.jobs);

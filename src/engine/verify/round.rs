@@ -86,7 +86,8 @@ impl RoundFolder {
         panel.check_errors(audit);
         if let (Some(published), Some(slots)) = (&published, &slots) {
             let second_pass = TurnFolder::find(&checked.turns, Turn::SecondPass).and_then(|t| t.panel.status.as_ref());
-            let folders = Folders { session, panel: &panel, slots, second_pass, id, round, opened };
+            let folders =
+                Folders { session, panel: &panel, slots, second_pass, turns: &checked.turns, id, round, opened };
             check_verdict(audit, &folders, published, votes.as_ref());
         }
         panel.check_status(audit)?;
@@ -175,6 +176,7 @@ struct Folders<'a> {
     panel: &'a Panel,
     slots: &'a Status,
     second_pass: Option<&'a Status>,
+    turns: &'a [TurnFolder],
     id: &'a str,
     round: Round,
     opened: usize,
@@ -219,6 +221,7 @@ fn check_verdict(audit: &mut Audit, folders: &Folders<'_>, published: &Published
         judged: &judged,
         judge_records: &panel.record.records[..published.index],
         second_pass: folders.second_pass,
+        turns: folders.turns.iter().flat_map(TurnFolder::panels).map(|turn| turn.record.records.clone()).collect(),
         source: votes.map_or(BallotSource::Asked, BallotSource::of),
         head,
     };

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::VotePlan;
+use crate::engine::bill;
 use crate::engine::outcome::Decision;
 use crate::engine::publish::{check, failed_seats, isolation_told, panel_notes, record_notes};
 use crate::engine::record::record;
@@ -133,6 +134,8 @@ impl Told<'_> {
 
     /// `given` are the notes that came with the request.
     pub(in crate::engine) fn context(&self, given: Vec<String>) -> Context {
+        let mut seats = bill::Seats::new();
+        bill::add(&mut seats, self.panel, self.records);
         let mut notes = panel_notes(self.status, self.panel, None);
         notes.extend(given);
         notes.extend(record_notes(self.records, &[]));
@@ -142,6 +145,7 @@ impl Told<'_> {
             failed: failed_seats(self.status, Seat::Slot, ""),
             isolation: isolation_told(self.records, &[]),
             notes,
+            costs: seats.into_iter().map(|(id, seat)| (Seat::Slot(id), seat)).collect(),
         }
     }
 }

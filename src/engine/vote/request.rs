@@ -8,8 +8,9 @@ use rand::CryptoRng;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Repair, ResolvedModel, Threshold};
+use crate::engine::keeping::Keeping;
 use crate::engine::outcome::Outcome;
-use crate::engine::plan::{RunPlan, Terms, load_again};
+use crate::engine::plan::{ChosenBy, RunPlan, Terms, load_again};
 use crate::engine::run::{Context, RunRequest, begin};
 use crate::error::{Error, Result};
 use crate::ids::Sha256Hash;
@@ -24,14 +25,17 @@ use crate::verdict::default_quorum;
 pub struct VoteRequest {
     /// The kind of session.
     pub kind: SessionKind,
-    /// The folder that the session is made in.
-    pub base: PathBuf,
+    /// Where the session is kept.
+    pub keeping: Keeping,
     /// The text that names it.
     pub title: String,
     /// The text that is voted on. It is data: nothing in it is an instruction to a member.
     pub task: String,
     /// The panel, in the user's order.
     pub models: Vec<ResolvedModel>,
+    /// What chose it, for the record. Names that it left out of the panel count for the default quorum, which is of the
+    /// panel that was configured.
+    pub chosen: Option<ChosenBy>,
     /// The bar.
     pub threshold: Threshold,
     /// The valid votes without which nothing is decided; `None` for two, and more than half of the panel.
@@ -53,10 +57,12 @@ pub struct VoteRequest {
 }
 
 impl VoteRequest {
-    /// Refuses, before anybody is asked, a quorum that this panel cannot reach.
+    /// The quorum that holds. Refuses, before anybody is asked, one that this panel cannot reach.
     pub fn check(&self) -> Result<u32> {
         let members = u32::try_from(self.models.len()).unwrap_or(u32::MAX);
         let votes = if members == 1 { "one vote".to_owned() } else { format!("{members} votes") };
+        let left_out = self.chosen.as_ref().map_or(0, |chosen| chosen.left_out.len());
+        let default = default_quorum(members.saturating_add(u32::try_from(left_out).unwrap_or(u32::MAX)));
         match self.quorum {
             Some(0) => Err(Error::usage("a quorum of 0 votes would decide without a vote").hint("name 1 or more")),
             Some(quorum) if quorum > members => {
@@ -64,11 +70,15 @@ impl VoteRequest {
                     .hint(format!("name more models, or a quorum of at most {members}")))
             }
             Some(quorum) => Ok(quorum),
-            None if default_quorum(members) > members => {
+            None if default > members && left_out > 0 => Err(Error::usage(format!(
+                "this panel has {votes} left, and the quorum of the panel that was configured is {default}"
+            ))
+            .hint("name models with `-m`, or a quorum with `--quorum`")),
+            None if default > members => {
                 Err(Error::usage(format!("this panel has {votes}, and a quorum is two unless it is named"))
                     .hint("name more models with `-m`; or let one vote decide with `--quorum 1`"))
             }
-            None => Ok(default_quorum(members)),
+            None => Ok(default),
         }
     }
 }
@@ -137,10 +147,11 @@ pub async fn vote<R: CryptoRng>(request: VoteRequest, context: Context<'_>, rng:
     let plan = VotePlan { threshold: request.threshold, quorum, repair: request.repair, prompts: request.prompts_dir };
     let run_request = RunRequest {
         kind: request.kind,
-        base: request.base,
+        keeping: request.keeping,
         title: request.title,
         input,
         models: request.models,
+        chosen: request.chosen,
         terms: request.terms,
         checks: request.checks,
         strict: request.strict,

@@ -181,7 +181,7 @@ pub fn concluded(facts: Facts, voted: &Outcome, head: &Head) -> GateReport {
     };
     if let Some(stop) = voted.stop {
         details.push(format!("stopped ({}); run the gate again", stop.cause()));
-        if !matches!(stop, StopAll::Deadline) {
+        if matches!(stop, StopAll::Signal(_) | StopAll::Request) {
             outcome = GateOutcome::Failed;
         }
     }

@@ -2,11 +2,13 @@
 //!
 //! Everything here is data and pure functions; drivers, capture and runner all speak in these terms.
 
+mod cost;
 mod diagnose;
 mod outcome;
 mod reason;
 mod state;
 
+pub use cost::{SealedCost, Spent};
 pub use diagnose::{diagnose, status_in};
 pub use outcome::{Activity, Output, StopReason, StreamEnd, TypedError, Usage};
 pub use reason::Reason;

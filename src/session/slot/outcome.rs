@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Reason;
+use super::cost::Spent;
+use crate::money::Usd;
 
 /// Where a driver's text and news go.
 ///
@@ -17,6 +19,8 @@ pub trait Output: Send {
     fn activity(&mut self, activity: Activity);
     /// Bytes came in, whatever they mean: the sign of life that an idle limit looks at.
     fn received(&mut self, bytes: usize);
+    /// What the stream has reported so far of its use of the model.
+    fn spent(&mut self, _spent: Spent) {}
 }
 
 /// What a slot is doing, for people; never text of the answer.
@@ -128,8 +132,8 @@ pub struct StreamEnd {
     pub stop: Option<StopReason>,
     /// Tokens, where reported.
     pub usage: Option<Usage>,
-    /// Cost in US dollars, where the stream itself reported it.
-    pub cost_usd: Option<f64>,
+    /// The cost, where the stream itself reported it.
+    pub cost: Option<Usd>,
     /// The program's own name of the conversation.
     pub conversation: Option<String>,
     /// Settings that the other side refused and that were left out.

@@ -98,6 +98,7 @@ impl Sessions for MemorySessions {
             status: SessionState::InProgress,
             phases_completed: vec![Phase::Init],
             models_used: None,
+            money: None,
             artifacts: BTreeMap::new(),
             events: None,
         };

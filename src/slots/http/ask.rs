@@ -223,24 +223,7 @@ impl Call {
             url.query_pairs_mut().append_pair(name, value);
         }
         let connections = client.connections(&url).map_err(|error| TypedError::new(Reason::Network, error))?;
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/x-ndjson, application/json"));
-        // A proxy that compresses a stream holds it back to fill its blocks.
-        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        for (name, value) in adapter.headers() {
-            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
-        }
-        if let Some(key) = request.key.map(str::trim).filter(|key| !key.is_empty()) {
-            let (name, value) = adapter.key_header(key).map_err(|_| {
-                TypedError::new(Reason::Auth, "the key holds a character that no HTTP header can carry")
-            })?;
-            headers.insert(name, value);
-        }
-        for (name, value) in &request.provider.headers {
-            let (name, value) = header(name, value, |variable| std::env::var(variable).ok())?;
-            headers.insert(name, value);
-        }
+        let headers = headers_of(adapter, request.provider, request.key)?;
         Ok(Self { adapter, connections, url, headers })
     }
 
@@ -285,6 +268,33 @@ impl Call {
             }
         }
     }
+}
+
+/// The headers of every request to `provider`, with the key and the user's own.
+pub(super) fn headers_of(
+    adapter: &dyn Adapter,
+    provider: &Provider,
+    key: Option<&str>,
+) -> Result<HeaderMap, TypedError> {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/x-ndjson, application/json"));
+    // A proxy that compresses a stream holds it back to fill its blocks.
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    for (name, value) in adapter.headers() {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    if let Some(key) = key.map(str::trim).filter(|key| !key.is_empty()) {
+        let (name, value) = adapter
+            .key_header(key)
+            .map_err(|_| TypedError::new(Reason::Auth, "the key holds a character that no HTTP header can carry"))?;
+        headers.insert(name, value);
+    }
+    for (name, value) in &provider.headers {
+        let (name, value) = header(name, value, |variable| std::env::var(variable).ok())?;
+        headers.insert(name, value);
+    }
+    Ok(headers)
 }
 
 /// A header of the user's, with `${VAR}` filled in.

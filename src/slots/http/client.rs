@@ -57,6 +57,11 @@ impl Connections {
     pub(super) fn post(&self, url: Url) -> reqwest::RequestBuilder {
         self.client.post(url)
     }
+
+    /// A request for what is there.
+    pub(super) fn get(&self, url: Url) -> reqwest::RequestBuilder {
+        self.client.get(url)
+    }
 }
 
 /// What a connection needs, each made on first use: looking up the system's certificates takes longer than a whole

@@ -14,6 +14,7 @@ mod ask;
 mod client;
 mod events;
 mod failure;
+mod listing;
 mod prompt_check;
 mod reset;
 mod retry;
@@ -27,4 +28,5 @@ mod wire;
 
 pub use ask::{JsonSchema, Request};
 pub use client::Client;
+pub use listing::{Listing, NotListed, Standing};
 pub use retry::{LONGEST_WAIT, RetryPolicy};

@@ -13,7 +13,7 @@ use super::failure::{Stated, readable};
 use super::reset::stated_wait;
 use super::transport::transport;
 use super::wire::{Adapter, Decoder, Malformed, Piece};
-use crate::session::slot::{Activity, Output, Reason, StopReason, StreamEnd, TypedError};
+use crate::session::slot::{Activity, Output, Reason, Spent, StopReason, StreamEnd, TypedError};
 
 /// How long the rest of a stream (usage, the last event) is waited for once the model has said that it is done.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -270,7 +270,7 @@ impl Reading {
                 break;
             }
             // That the prompt was counted is no part of an answer.
-            self.begun |= !matches!(piece, Piece::Error(_) | Piece::Usage(_) | Piece::CostUsd(_));
+            self.begun |= !matches!(piece, Piece::Error(_) | Piece::Usage(_) | Piece::Cost(_));
             match piece {
                 Piece::Begun => {}
                 Piece::Text(text) => {
@@ -291,8 +291,11 @@ impl Reading {
                 }
                 Piece::Refusal(text) => self.refusal.push_str(&text),
                 Piece::Stop(stop) => self.end.stop = Some(graver(self.end.stop, stop)),
-                Piece::Usage(usage) => self.end.usage = Some(usage),
-                Piece::CostUsd(cost) => self.end.cost_usd = Some(cost),
+                Piece::Usage(usage) => {
+                    self.end.usage = Some(usage);
+                    out.spent(Spent { usage: Some(usage), cost: self.end.cost });
+                }
+                Piece::Cost(cost) => self.end.cost = Some(cost),
                 Piece::Broken(stated) | Piece::Error(stated) => {
                     self.error = Some(stated);
                     self.over = true;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::ids::{Sha256Hash, SlotId};
+use crate::session::SeatMoney;
 use crate::session::slot::{Reason, SlotState};
 
 use super::escape::inline;
@@ -68,4 +69,6 @@ pub struct Context {
     /// Whatever else a reader must know: cut answers, one judge per answer, dropped settings, replays, seats that
     /// are one model.
     pub notes: Vec<String>,
+    /// What each seat has spent.
+    pub costs: Vec<(Seat, SeatMoney)>,
 }

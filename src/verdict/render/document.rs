@@ -5,11 +5,11 @@ use crate::session::Layout;
 use crate::verdict::{Decision, Verdict};
 
 use super::headline::{banner, no_winner, outcome, winner};
-use super::{Context, Names, judges, sections};
+use super::{Context, Names, costs, judges, sections};
 
 /// The number of the wording of `verdict.md`, recorded with each verdict. One more whenever what [`render`] writes for
 /// the same verdict changes, so that a later program knows which documents it can write again to check them.
-pub const RENDERING: u32 = 2;
+pub const RENDERING: u32 = 3;
 
 /// `verdict.md`: for a person in a hurry the first lines suffice.
 #[must_use]
@@ -31,6 +31,7 @@ pub fn render(verdict: &Verdict, names: &Names, context: &Context) -> String {
             sections::dissent(verdict, names),
             sections::key_issues(verdict),
             sections::missing(verdict, names, context),
+            costs::costs(names, context),
             sections::conditions(verdict, context),
             sections::verification(verdict, context),
         ]

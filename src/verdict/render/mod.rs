@@ -3,6 +3,7 @@
 //! Everything that a model wrote, and every model's name, passes through [`escape::inline`].
 
 mod context;
+mod costs;
 mod document;
 mod escape;
 mod headline;

@@ -11,7 +11,7 @@ use super::sections::{LONGEST_TEXT, MOST_ISSUES, inline_commands, plural};
 use super::{Context, FailedSeat, Names, Seat};
 
 /// The number of the wording of this document; see [`super::RENDERING`].
-pub const TASK_RENDERING: u32 = 1;
+pub const TASK_RENDERING: u32 = 2;
 
 /// `verdict.md` of a vote on a task: for a person in a hurry the first lines suffice.
 #[must_use]
@@ -33,6 +33,7 @@ pub fn render_task(verdict: &TaskVerdict, names: &Names, context: &Context) -> S
             dissent(verdict, names),
             failed(verdict, names, context),
             noted(verdict, names),
+            super::costs::costs(names, context),
             Some(conditions(verdict, context)),
             Some(verification(context)),
         ]
@@ -79,14 +80,16 @@ fn why(verdict: &TaskVerdict) -> String {
 
 fn bar(verdict: &TaskVerdict) -> String {
     let count = verdict.votes;
+    let needed = match count.valid {
+        0 => "and there is none".to_owned(),
+        valid => format!("which is {} of {valid}", verdict.needed),
+    };
     format!(
-        "- Bar: {} (`{}`), which is {} of {}\n\
+        "- Bar: {} (`{}`), {needed}\n\
          - Quorum: {} of a panel of {}; {} cast\n\
          - Votes: {} for, {} against, {}, {} missing",
         verdict.threshold.describe(),
         verdict.threshold,
-        verdict.needed,
-        count.valid,
         plural(verdict.quorum, "valid vote"),
         count.panel,
         match count.valid {

@@ -20,6 +20,7 @@ fn context() -> Context {
         failed: Vec::new(),
         isolation: "namespaces (enforced)".to_owned(),
         notes: Vec::new(),
+        costs: Vec::new(),
     }
 }
 

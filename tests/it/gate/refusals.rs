@@ -91,7 +91,7 @@ fn with_wrong_settings_of_the_base() {
     refuses(
         &Repo::changed(&config),
         &[],
-        &["unknown key `treshold` in `[gate]`", "did you mean `threshold`?", "`gate.max_cost` is -1"],
+        &["unknown key `treshold` in `[gate]`", "did you mean `threshold`?", "`gate.max_cost`"],
     );
 }
 

@@ -182,6 +182,8 @@ impl TestEnv {
             .env("TZ", "UTC")
             // A proxy of the machine must not come between the program and loopback servers.
             .env("NO_PROXY", "127.0.0.1,localhost")
+            // Scripted servers say what they are asked for; the tests of looking names up set it to `false`.
+            .env("TEAM_OFFLINE", "true")
             .envs(self.variables.iter().map(|(name, value)| (name, value)));
     }
 

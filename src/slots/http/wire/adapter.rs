@@ -10,6 +10,7 @@ use super::ollama_chat::OllamaChat;
 use super::openai_chat::OpenaiChat;
 use super::openai_responses::OpenaiResponses;
 use crate::config::Wire;
+use crate::money::Usd;
 use crate::session::slot::{StopReason, Usage};
 use crate::slots::http::Request;
 use crate::slots::http::events::Framing;
@@ -32,8 +33,8 @@ pub(in crate::slots::http) enum Piece {
     Broken(Stated),
     /// Tokens so far, replacing what was said before.
     Usage(Usage),
-    /// Cost of the call in US dollars.
-    CostUsd(f64),
+    /// Cost of the call.
+    Cost(Usd),
     /// An error inside the stream.
     Error(Stated),
     /// The format's last event: nothing follows.

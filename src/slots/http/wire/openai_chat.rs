@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::adapter::object;
 use super::{Adapter, Decoder, Malformed, Optional, Piece};
+use crate::money::Usd;
 use crate::session::slot::{StopReason, Usage};
 use crate::slots::http::Request;
 use crate::slots::http::failure::{Stated, readable};
@@ -285,8 +286,8 @@ fn read(json: &[u8], pieces: &mut Vec<Piece>) -> Result<(), Malformed> {
         }
     }
     if let Some(usage) = usage {
-        if let Some(cost) = usage.cost.as_ref().and_then(Value::as_f64) {
-            pieces.push(Piece::CostUsd(cost));
+        if let Some(cost) = usage.cost.as_ref().and_then(Value::as_f64).and_then(Usd::reported) {
+            pieces.push(Piece::Cost(cost));
         }
         pieces.push(Piece::Usage(Usage {
             input_tokens: usage.prompt_tokens,
@@ -395,7 +396,7 @@ mod tests {
             output_tokens: Some(5),
             reasoning_tokens: Some(2),
         };
-        assert_eq!(pieces(json), [Piece::CostUsd(0.25), Piece::Usage(usage)]);
+        assert_eq!(pieces(json), [Piece::Cost(Usd::from_nanos(250_000_000)), Piece::Usage(usage)]);
         assert_eq!(pieces(r#"{"choices":[],"usage":{}}"#), [Piece::Usage(Usage::default())]);
     }
 

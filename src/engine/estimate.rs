@@ -1,0 +1,244 @@
+//! What a command would send and cost, before it does anything.
+//!
+//! Nobody is asked how a text is counted, so everything here is a range. A token is two to five bytes of text. An answer
+//! has from 100 tokens to `max_tokens`, 4,000 where none is set; a ballot 60 to 400 for each answer that it is about,
+//! reasoning not counted. What an agent program sends besides the prompt, and how often it asks, nobody knows: of one
+//! there is only a least. Retries are not counted, a second pass is, and asking for what a ballot lacks is in the most.
+
+use serde::Serialize;
+
+use super::judge::JudgeRequest;
+use crate::config::{Passes, Repair, ResolvedModel, Target};
+use crate::money::{Rate, Usd, cost_of};
+use crate::prompts::Prompts;
+
+/// Bytes of text that are one token, at the most and at the least.
+const BYTES_PER_TOKEN: (u64, u64) = (5, 2);
+/// Tokens of an answer, at the least and, without `max_tokens`, at the most.
+const ANSWER: (u64, u64) = (100, 4000);
+/// Tokens of a ballot for each answer.
+const BALLOT: (u64, u64) = (60, 400);
+/// No more tokens of one answer are shown to a judge: 64 KiB.
+const SHOWN: u64 = (64 << 10) / BYTES_PER_TOKEN.1;
+
+/// From so much to so much; without an end where only the least is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Range {
+    /// The least.
+    pub low: u64,
+    /// The most, where it is known.
+    pub high: Option<u64>,
+}
+
+impl Range {
+    const fn new(low: u64, high: u64) -> Self {
+        Self { low, high: Some(high) }
+    }
+
+    /// The tokens of a text.
+    #[must_use]
+    pub const fn of_bytes(bytes: u64) -> Self {
+        Self::new(bytes.div_ceil(BYTES_PER_TOKEN.0), bytes.div_ceil(BYTES_PER_TOKEN.1))
+    }
+
+    fn plus(self, other: Self) -> Self {
+        let high = self.high.zip(other.high).map(|(a, b)| a.saturating_add(b));
+        Self { low: self.low.saturating_add(other.low), high }
+    }
+
+    fn times(self, calls: Self) -> Self {
+        let high = self.high.zip(calls.high).map(|(a, b)| a.saturating_mul(b));
+        Self { low: self.low.saturating_mul(calls.low), high }
+    }
+}
+
+/// From so many dollars to so many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct UsdRange {
+    /// The least.
+    pub low: Usd,
+    /// The most, where it is known.
+    pub high: Option<Usd>,
+}
+
+/// What one seat would be asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SeatEstimate {
+    /// `slot` or `judge`.
+    pub seat: &'static str,
+    /// The model, as the user wrote it.
+    pub model: String,
+    /// How often it is asked.
+    pub calls: Range,
+    /// Tokens of the prompts of all calls.
+    pub input_tokens: Range,
+    /// Tokens of the output of all calls.
+    pub output_tokens: Range,
+    /// What they cost; `null` where no price is known.
+    pub usd: Option<UsdRange>,
+}
+
+/// What a command would send and cost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Estimate {
+    version: u32,
+    /// By seat, in the user's order.
+    pub seats: Vec<SeatEstimate>,
+    /// Of all seats whose cost is known.
+    pub usd: UsdRange,
+    /// How many seats are asked whose price is not known.
+    pub unknown_seats: usize,
+}
+
+impl Estimate {
+    /// What it takes to ask `models` a prompt of `prompt_bytes`, and to have the answers to a task of `task_bytes` judged.
+    #[must_use]
+    pub fn of(models: &[ResolvedModel], prompt_bytes: u64, judge: Option<&JudgeRequest>, task_bytes: u64) -> Self {
+        let once = Range::new(1, 1);
+        let answers: Vec<Range> = models.iter().map(answer_of).collect();
+        let mut seats: Vec<SeatEstimate> = models
+            .iter()
+            .zip(&answers)
+            .map(|(model, answer)| seat("slot", model, once, Range::of_bytes(prompt_bytes), *answer))
+            .collect();
+        if let Some(judge) = judge {
+            let (least, passes) = match judge.rules.passes {
+                Passes::One => (1, 1),
+                Passes::Two => (2, 2),
+            };
+            let calls = Range::new(least, if judge.rules.repair == Repair::Once { 2 * passes } else { passes });
+            let frame = Range::of_bytes(frame_bytes(&judge.prompts).saturating_add(task_bytes));
+            for (model, shown) in judge.shown_to(models) {
+                if shown.is_empty() {
+                    continue;
+                }
+                let text = shown.iter().map(|index| answers[*index]);
+                let prompt = text.fold(frame, |sum, answer| {
+                    // What an agent writes is limited by nothing but what is shown of it.
+                    sum.plus(Range::new(answer.low, answer.high.unwrap_or(SHOWN).min(SHOWN)))
+                });
+                let count = shown.len() as u64;
+                let ballot = Range::new(BALLOT.0 * count, BALLOT.1 * count);
+                seats.push(seat("judge", &model, calls, prompt, ballot));
+            }
+        }
+        let known: Vec<UsdRange> = seats.iter().filter_map(|seat| seat.usd).collect();
+        Self {
+            version: 1,
+            usd: UsdRange {
+                low: known.iter().map(|usd| usd.low).sum(),
+                high: known.iter().map(|usd| usd.high).collect::<Option<Vec<_>>>().map(|all| all.into_iter().sum()),
+            },
+            unknown_seats: seats.iter().filter(|seat| seat.usd.is_none()).count(),
+            seats,
+        }
+    }
+}
+
+/// The tokens of an answer.
+fn answer_of(model: &ResolvedModel) -> Range {
+    let most = model.settings.max_tokens.unwrap_or(ANSWER.1);
+    let high = (!is_agent(model)).then_some(most);
+    Range { low: ANSWER.0.min(most), high }
+}
+
+const fn is_agent(model: &ResolvedModel) -> bool {
+    matches!(model.target, Target::Process { .. })
+}
+
+/// The text around the task and the answers.
+fn frame_bytes(prompts: &Prompts) -> u64 {
+    prompts.longest() as u64
+}
+
+fn seat(name: &'static str, model: &ResolvedModel, calls: Range, prompt: Range, output: Range) -> SeatEstimate {
+    let system = Range::of_bytes(model.settings.system.as_ref().map_or(0, String::len) as u64);
+    let open = |range: Range| if is_agent(model) { Range { high: None, ..range } } else { range };
+    let input_tokens = open(prompt.plus(system).times(calls));
+    let output_tokens = open(output.times(calls));
+    SeatEstimate {
+        seat: name,
+        model: model.name.clone(),
+        calls,
+        input_tokens,
+        output_tokens,
+        usd: usd(model, input_tokens, output_tokens),
+    }
+}
+
+fn usd(model: &ResolvedModel, input: Range, output: Range) -> Option<UsdRange> {
+    let cost = |rates: (Rate, Rate), input: u64, output: u64| cost_of([(rates.0, input), (rates.1, output)]);
+    let rates = match model.settings.price {
+        Some(price) => (price.input?, price.output?),
+        None if model.is_free() => (Rate::default(), Rate::default()),
+        None => return None,
+    };
+    Some(UsdRange {
+        low: cost(rates, input.low, output.low),
+        high: input.high.zip(output.high).map(|(input, output)| cost(rates, input, output)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::config::{ModelIdentity, ModelSettings, Price, Provider, SelfVote, Wire};
+
+    fn model(name: &str, price: Option<(&str, &str)>, max_tokens: Option<u64>) -> ResolvedModel {
+        let provider = Provider {
+            name: "p".to_owned(),
+            wire: Wire::OpenaiChat,
+            base_url: "https://example.org/v1".to_owned(),
+            api_key_env: None,
+            headers: Default::default(),
+            max_concurrent: None,
+            json_schema: false,
+        };
+        let rate = |text: &str| Some(text.parse().unwrap());
+        let price = price.map(|(input, output)| Price { input: rate(input), output: rate(output), ..Price::default() });
+        ResolvedModel {
+            name: name.to_owned(),
+            identity: ModelIdentity(name.to_owned()),
+            target: Target::Http { provider, model: name.to_owned() },
+            settings: ModelSettings { price, max_tokens, ..ModelSettings::default() },
+        }
+    }
+
+    #[test]
+    fn a_prompt_is_a_range_of_tokens_and_a_range_of_money() {
+        let models = [model("a", Some(("1", "10")), Some(1000)), model("b", None, None)];
+        let estimate = Estimate::of(&models, 1001, None, 1001);
+        let [a, b] = estimate.seats.as_slice() else { unreachable!() };
+        assert_eq!((a.input_tokens, a.output_tokens), (Range::new(201, 501), Range::new(100, 1000)));
+        let usd = a.usd.unwrap();
+        assert_eq!((usd.low.to_string(), usd.high.unwrap().to_string()), ("0.001201".into(), "0.010501".into()));
+        assert_eq!((b.output_tokens, b.usd), (Range::new(100, 4000), None));
+        assert_eq!((estimate.unknown_seats, estimate.usd), (1, usd));
+    }
+
+    #[test]
+    fn judges_are_asked_about_what_they_are_shown_as_often_as_the_rules_say() {
+        let models = ["a", "b", "c"].map(|name| model(name, None, Some(200)));
+        let prompts = Arc::new(Prompts::embedded().unwrap());
+        let mut judge = JudgeRequest { judges: None, rules: SelfVote::Model.into(), prompts, prompts_dir: None };
+        let of = |judge: &JudgeRequest| Estimate::of(&models, 100, Some(judge), 100).seats.pop().unwrap();
+        let seat = of(&judge);
+        assert_eq!((seat.seat, seat.model.as_str(), seat.calls), ("judge", "c", Range::new(1, 2)));
+        assert_eq!(
+            seat.output_tokens,
+            Range::new(2 * 60, 2 * 2 * 400),
+            "two answers, and once more for what is missing"
+        );
+        let frame = frame_bytes(&judge.prompts) + 100;
+        assert_eq!(seat.input_tokens.low, frame.div_ceil(5) + 2 * 100);
+        judge.rules.passes = Passes::Two;
+        judge.rules.repair = Repair::Never;
+        assert_eq!(of(&judge).calls, Range::new(2, 2));
+        judge.rules.own = SelfVote::Include.into();
+        assert_eq!(of(&judge).output_tokens, Range::new(2 * 3 * 60, 2 * 3 * 400));
+    }
+}

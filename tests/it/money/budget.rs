@@ -1,0 +1,99 @@
+//! `--max-cost`.
+
+use serde_json::json;
+
+use super::told::{counted, price};
+use crate::support::{Answer, Gate, Server, TeamToml, TestEnv, finish, wait_until};
+
+const PER_CALL: &str = "a call of the priced model comes to 0.0022";
+
+/// Seats of one priced model.
+fn seats(server: &Server, names: &[&str]) -> TestEnv {
+    let keys =
+        [("wire", "openai-chat".into()), ("base_url", server.url("v1").into()), ("api_key_env", "ZOO_KEY".into())];
+    let config = names.iter().fold(TeamToml::new().provider("zoo", &keys).panel(names), |config, name| {
+        config.model(name, &[("use", format!("zoo@{name}").into()), ("price", price(2.0, 0.5, 8.0))])
+    });
+    TestEnv::with(&config).set("ZOO_KEY", "dummy")
+}
+
+#[test]
+fn what_would_pass_the_budget_is_not_begun_and_what_is_complete_is_kept() {
+    let server = Server::start(counted);
+    let env = seats(&server, &["quoll", "wombat", "bilby"]);
+    let input = env.write("input.md", "word ".repeat(1600));
+    // 2000 tokens at the cached price are 0.001 at the least, and the first call comes to 0.0022 (see PER_CALL).
+    let input = input.display().to_string();
+    let (_, err) = finish(&env, &["run", "--jobs", "1", "--max-cost", "0.003", "-i", &input], 0);
+    assert!(!err.contains("0.0022"), "{PER_CALL}, which nobody is told before a verdict: {err}");
+    let session = env.session();
+    let states: Vec<String> = ["01", "02", "03"]
+        .map(|slot| {
+            let slot = session.slot(slot);
+            format!("{}/{}", slot["state"].as_str().unwrap(), slot["error"]["reason"].as_str().unwrap_or("-"))
+        })
+        .into();
+    assert_eq!(states, ["COMPLETED/-", "CANCELLED/budget", "CANCELLED/budget"]);
+    assert_eq!(server.requests().len(), 1);
+
+    // The rest of it, with more money: what was spent counts.
+    finish(&env, &["resume", "latest", "--max-cost", "0.003"], 0);
+    assert_eq!(server.requests().len(), 1, "0.0022 are gone");
+    finish(&env, &["resume", "latest", "--max-cost", "1"], 0);
+    assert_eq!(server.requests().len(), 3);
+}
+
+#[test]
+fn running_slots_are_stopped_when_the_metered_cost_passes_the_budget() {
+    let gate = Gate::new();
+    let held = gate.clone();
+    let server = Server::start(move |request| {
+        if request.body["model"] == "quoll" {
+            return counted(request);
+        }
+        // 40,000 bytes are taken as 10,000 tokens: 0.08.
+        let chunk = json!({"choices": [{"index": 0, "delta": {"content": "x".repeat(40_000)}}]});
+        Answer::chunked(200, &["content-type: text/event-stream"]).send(format!("data: {chunk}\n\n")).hold(&held)
+    });
+    let env = seats(&server, &["quoll", "wombat"]);
+    let (_, err) = finish(&env, &["run-and-judge", "--self-vote", "slot", "--max-cost", "0.05", "Which one?"], 3);
+    assert!(err.contains("stopped (budget)") && err.contains("--max-cost USD"), "{err}");
+    let session = env.session();
+    let stopped = session.slot(&session.id_of("wombat"));
+    assert_eq!((&stopped["state"], &stopped["error"]["reason"]), (&json!("CANCELLED"), &json!("budget")));
+    assert_eq!(session.slot(&session.id_of("quoll"))["state"], "COMPLETED");
+    assert_eq!(session.json("session-meta.json")["status"], "cancelled");
+    assert!(!session.has("judging"), "nobody is asked to judge what there is no money for");
+    gate.open();
+    wait_until("the end of what was held", || (gate.held() == 0).then_some(()));
+}
+
+#[test]
+fn judges_that_would_pass_the_budget_are_not_asked_and_the_others_are() {
+    let server = Server::start(counted);
+    let keys =
+        [("wire", "openai-chat".into()), ("base_url", server.url("v1").into()), ("api_key_env", "ZOO_KEY".into())];
+    let config = TeamToml::new()
+        .provider("zoo", &keys)
+        .agent("quoll", &["answer One.", "vote approve"])
+        .agent("wombat", &["answer Two.", "vote approve"])
+        .model("dear", &[("use", "zoo@dear".into()), ("price", price(1_000_000.0, 1_000_000.0, 0.0))])
+        .panel(&["quoll", "wombat"]);
+    let env = TestEnv::with(&config).set("ZOO_KEY", "dummy");
+    let judges =
+        ["run-and-judge", "--judges", "quoll,wombat,dear", "--self-vote", "include", "--max-cost", "1", "Which?"];
+    let (verdict, err) = finish(&env, &judges, 0);
+    assert!(err.contains("warning: `--max-cost` cannot meter `quoll`, `wombat` while they answer"), "{err}");
+    assert!(verdict.contains("budget"), "{verdict}");
+    assert_eq!(server.requests().len(), 0);
+}
+
+#[test]
+fn a_budget_is_an_amount_of_dollars() {
+    let env = TestEnv::with(&TeamToml::new().agent("quoll", &["print x"]));
+    let (_, err) = finish(&env, &["run", "-m", "quoll", "--max-cost", "much", "x"], 2);
+    assert!(err.contains("`much` is no amount of US dollars"), "{err}");
+    let env = env.set("TEAM_MAX_COST", "-1");
+    let (_, err) = finish(&env, &["run", "-m", "quoll", "x"], 2);
+    assert!(err.contains("$TEAM_MAX_COST: `-1` is no amount"), "{err}");
+}
