@@ -25,7 +25,9 @@
 //! | `report.html` | [`cli`], from what [`report`] makes of the folder; no part of the record |
 //! | `workspace/` | [`engine`], before anybody is asked |
 //! | private folders of slots, below the system's temporary folder | [`runner`], removed with the slot |
-//! | `judging*/**/prompt-NN.md` `judging*/votes.json` `judging*/import-NN.txt`, `response-NN.md` of an imported judge, `verdict.json` `verdict.md` | [`engine`], from what [`judging`] and [`verdict`] make |
+//! | folders of temporary sessions, below the system's temporary folder | [`session`], removed by `team gc` |
+//! | `ai-docs/team-*.md`, with `--legacy` | [`engine`], once and never over anything |
+//! | `judging*/**/prompt-NN.md` `repair/prompt-NN.md` `judging*/votes.json` `judging*/import-NN.txt`, `response-NN.md` of an imported judge, `verdict.json` `verdict.md` | [`engine`], from what [`judging`] and [`verdict`] make |
 
 pub mod error;
 pub mod fault;

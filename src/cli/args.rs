@@ -2,8 +2,10 @@
 //!
 //! Nothing is decided here: values are parsed, and what is not given is left to the configuration.
 
+mod ask;
 mod choice;
 mod gate;
+mod gc;
 mod limits;
 mod report;
 mod resume;
@@ -21,8 +23,10 @@ use clap::{Args, Parser, Subcommand};
 use crate::config::{FileSettings, Leaks, Passes, Recuse, Repair, SelfVote};
 use crate::report::Format;
 
+pub use ask::AskArgs;
 pub use choice::ChoiceArgs;
 pub use gate::{GateArgs, OutputArgs};
+pub use gc::GcArgs;
 pub use limits::{LimitArgs, PaceArgs};
 pub use report::ReportArgs;
 pub use resume::ResumeArgs;
@@ -118,6 +122,8 @@ pub enum Command {
     Stats(StatsArgs),
     /// Stop a running session, or one slot of it
     Cancel(CancelArgs),
+    /// Remove what is left over, and list what stays
+    Gc(GcArgs),
     /// Check whether everything is ready to ask the panel
     Doctor(DoctorArgs),
     /// List what can be asked here and now
@@ -212,29 +218,6 @@ pub struct RunAndJudgeArgs {
     /// Limits and demands.
     #[command(flatten)]
     pub limits: LimitArgs,
-}
-
-/// What to ask, and whom.
-#[derive(Debug, Clone, Default, Args)]
-pub struct AskArgs {
-    /// The models, separated by commas; may be repeated [default: the configuration's]
-    #[arg(short, long, value_name = "NAMES", value_delimiter = ',', value_parser = model_name)]
-    pub models: Vec<String>,
-    /// Read the prompt from a file, or `-` for standard input
-    #[arg(short, long, value_name = "FILE|-", conflicts_with = "words")]
-    pub input: Option<PathBuf>,
-    /// The prompt, or one existing file that holds it
-    #[arg(value_name = "PROMPT|FILE")]
-    pub words: Vec<String>,
-    /// Which panel of the configuration.
-    #[command(flatten)]
-    pub choice: ChoiceArgs,
-    /// A word for the session's name
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
-    /// Put the session inside of this folder
-    #[arg(long, value_name = "DIR")]
-    pub session_path: Option<PathBuf>,
 }
 
 /// How to judge.
@@ -388,16 +371,6 @@ impl GlobalArgs {
     #[must_use]
     pub fn settings(&self) -> FileSettings {
         FileSettings { sessions_dir: self.sessions_dir.clone(), ..FileSettings::default() }
-    }
-}
-
-impl AskArgs {
-    /// Adds what these set.
-    pub fn apply(&self, settings: &mut FileSettings) {
-        if !self.models.is_empty() {
-            settings.panel = Some(self.models.clone());
-        }
-        self.choice.apply(settings);
     }
 }
 

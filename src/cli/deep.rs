@@ -6,8 +6,9 @@ use super::context::Context;
 use super::doctor::Finding;
 use super::panel::{limits, prepare};
 use crate::config::ResolvedModel;
-use crate::engine::{self, RunRequest, Terms};
+use crate::engine::{self, Keeping, RunRequest, Terms};
 use crate::error::Result;
+use crate::fs::{FolderUse, ProcessFolder};
 use crate::report::{Silent, bytes};
 use crate::runner::{Checks, Limits};
 use crate::secrets::reveal;
@@ -33,12 +34,12 @@ async fn ask(context: &Context, models: Vec<ResolvedModel>) -> Result<Vec<Findin
         return Ok(Vec::new());
     }
     let config = context.load(context.global.settings())?;
-    let folder = tempfile::Builder::new().prefix("team-doctor-").tempdir()?;
+    let folder = ProcessFolder::make(FolderUse::Doctor)?;
     let mut prepared = prepare(context, &config, &models.iter().collect::<Vec<_>>(), None, false).await?;
     let configured = limits(config.settings());
     let request = RunRequest {
         kind: SessionKind::Team,
-        base: folder.path().to_owned(),
+        keeping: Keeping::Folder(folder.path().to_owned()),
         title: "doctor".to_owned(),
         input: QUESTION.to_owned(),
         models,

@@ -6,7 +6,7 @@ use super::args::DemoArgs;
 use super::context::Context;
 use super::panel::{conclude, prepare, resolve, terms};
 use crate::config::{LOCAL_MODEL, ResolvedModel, SelfVote};
-use crate::engine::{self, JudgeRequest, RunRequest, read_input};
+use crate::engine::{self, Directives, JudgeRequest, Keeping, RunRequest, TopLines, read_input};
 use crate::error::{Error, ExitCode, Result};
 use crate::prompts::Prompts;
 use crate::runner::Checks;
@@ -29,8 +29,8 @@ const MOST_TOKENS: u64 = 400;
 pub(super) async fn demo(args: &DemoArgs, context: &Context) -> Result<ExitCode> {
     let config = context.load(context.global.settings())?;
     let input = match args.words.as_slice() {
-        [] => engine::Input { text: QUESTION.to_owned(), session_path: None },
-        words => read_input(None, words, &context.cwd)?,
+        [] => engine::Input { text: QUESTION.to_owned(), directives: Directives::default() },
+        words => read_input(None, words, TopLines::Text)?,
     };
     let models = resolve(context, &config, &[format!("local@{LOCAL_MODEL}")])?;
     let model = models.into_iter().next().ok_or_else(|| Error::internal("the local model stands for nothing"))?;
@@ -60,7 +60,7 @@ pub(super) async fn demo(args: &DemoArgs, context: &Context) -> Result<ExitCode>
     let prepared = prepare(context, &config, &seats.iter().collect::<Vec<_>>(), None, false).await?;
     let request = RunRequest {
         kind: SessionKind::Team,
-        base: config.settings().sessions_dir.clone(),
+        keeping: Keeping::Folder(config.settings().sessions_dir.clone()),
         title: input.title().to_owned(),
         input: input.text,
         models: seats,

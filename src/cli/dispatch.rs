@@ -7,8 +7,8 @@ use clap::Parser;
 use super::args::{Cli, Command};
 use super::context::Context;
 use super::{
-    completions, config, deep, demo, doctor, gate, init, judge, looks, models, report, resume, run, schema, sessions,
-    show, stats, verify, vote, warnings, watch,
+    completions, config, deep, demo, doctor, gate, gc, init, judge, looks, models, report, resume, run, schema,
+    sessions, show, stats, verify, vote, warnings, watch,
 };
 use crate::error::{Error, ExitCode};
 use crate::report::Aside;
@@ -79,6 +79,7 @@ fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Error> {
         Command::List(args) => sessions::list(&args, context),
         Command::Cancel(args) => sessions::cancel(&args, context),
         Command::Show(args) => show::show(&args, context),
+        Command::Gc(args) => gc::gc(&args, context),
         Command::Verify(args) => verify::verify(&args, context),
         Command::Report(args) => report::report(&args, context),
         Command::Stats(args) => stats::stats(&args, context),

@@ -13,7 +13,7 @@ use super::gate_outputs::Outputs;
 use super::members::lack;
 use super::panel::{conclude_silently, prepare, resolve, terms};
 use crate::config::{Config, GateSubject, ResolvedModel, names_a_secret};
-use crate::engine::{self, Outcome, VoteRequest};
+use crate::engine::{self, Keeping, Outcome, VoteRequest};
 use crate::error::{Error, ExitCode, Result};
 use crate::git::{CommitId, Git};
 use crate::pipeline::gate::{
@@ -147,7 +147,7 @@ async fn run(args: &GateArgs, context: &Context, outputs: &mut Outputs, facts: &
     let config = config.with_limits(left, gate.max_cost);
     let request = VoteRequest {
         kind: SessionKind::Gate,
-        base: config.settings().sessions_dir.clone(),
+        keeping: Keeping::Folder(config.settings().sessions_dir.clone()),
         title: title(&git, &revisions).await,
         task,
         models,
@@ -164,7 +164,7 @@ async fn run(args: &GateArgs, context: &Context, outputs: &mut Outputs, facts: &
     };
     request.check()?;
     let members: Vec<_> = request.models.iter().collect();
-    let prepared = prepare(context, &config, &members, Some(&request.base), args.require_blind).await?;
+    let prepared = prepare(context, &config, &members, request.keeping.folder(), args.require_blind).await?;
     let voted =
         conclude_silently(context, prepared, async |context| engine::vote(request, context, &mut rand::rng()).await)
             .await?;

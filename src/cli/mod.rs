@@ -13,6 +13,7 @@ mod estimate;
 mod found;
 mod gate;
 mod gate_outputs;
+mod gc;
 mod init;
 mod inventory;
 mod judge;

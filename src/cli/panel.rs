@@ -14,13 +14,13 @@ use super::members::lack;
 use super::printer::{Printer, Verbosity};
 use crate::capture::Pattern;
 use crate::config::{Config, Models, ResolvedModel, Settings, Target};
-use crate::engine::{self, Decision, Folders, JudgeRequest, Outcome, Services, Terms, local_server};
+use crate::engine::{self, Decision, FLAT_FOLDER, Folders, JudgeRequest, Outcome, Services, Terms, local_server};
 use crate::error::{Error, ExitCode, Result};
 use crate::isolation::{Level, OVERRIDE_VARIABLE, Preference, probe};
 use crate::prompts::Prompts;
-use crate::report::{Both, JsonLines, LiveLines, PlainLines, Silent, Starts, Written, unanswered};
+use crate::report::{Both, JsonLines, LiveLines, PlainLines, SessionPlace, Silent, Starts, Written, unanswered};
 use crate::runner::{Checks, Control, Limits, Observer, StopAll, is_metered};
-use crate::session::View;
+use crate::session::{View, is_temporary};
 use crate::slots::local::Progress;
 use crate::verdict::task_summary;
 
@@ -90,12 +90,12 @@ pub(super) struct Prepared {
     pub(super) services: Services,
 }
 
-/// Prepares to ask `models`.
+/// Prepares to ask `models`; `own` is the folder that the session is in or is made in, where that is not the configured one.
 pub(super) async fn prepare(
     context: &Context,
     config: &Config,
     models: &[&ResolvedModel],
-    base: Option<&Path>,
+    own: Option<&Path>,
     require_blind: bool,
 ) -> Result<Prepared> {
     let printer = &context.printer;
@@ -136,9 +136,7 @@ pub(super) async fn prepare(
     }
     let mut progress = |step: Progress| printer.note(step.to_string());
     let local = local_server(models, &mut control, &mut progress).await?;
-    let sessions: Vec<_> =
-        base.into_iter().chain([config.settings().sessions_dir.as_path()]).map(|path| context.cwd.join(path)).collect();
-    let folders = Folders { current: &context.cwd, sessions: &sessions };
+    let folders = Folders { current: &context.cwd, sessions: &config.settings().sessions_dir, own };
     let services = Services::new(models, Arc::new(context.environment.clone()), folders, probe, local)?;
     Ok(Prepared { control, services })
 }
@@ -147,7 +145,7 @@ pub(super) async fn prepare(
 pub(super) fn prepare_without_models(context: &Context, config: &Config) -> Result<Prepared> {
     let control =
         Control::listen(config.settings().deadline).map_err(|source| Error::io("cannot listen to signals", source))?;
-    let folders = Folders { current: &context.cwd, sessions: &[] };
+    let folders = Folders { current: &context.cwd, sessions: &config.settings().sessions_dir, own: None };
     let services =
         Services::new(&[], Arc::new(context.environment.clone()), folders, probe(Preference::default(), None), None)?;
     Ok(Prepared { control, services })
@@ -183,12 +181,12 @@ fn people(context: &Context) -> Box<dyn Observer> {
 }
 
 /// Who watches: people, and with `--json` whoever reads events on standard output.
-fn observer(context: &Context) -> (Box<dyn Observer>, Option<Written>) {
+fn observer(context: &Context, place: &SessionPlace) -> (Box<dyn Observer>, Option<Written>) {
     let people = people(context);
     if !context.global.json {
         return (people, None);
     }
-    let (events, written) = JsonLines::new(std::io::stdout());
+    let (events, written) = JsonLines::new(std::io::stdout(), place.clone());
     (Box::new(Both(people, events)), Some(written))
 }
 
@@ -198,14 +196,15 @@ pub(super) async fn conclude(
     prepared: Prepared,
     work: impl AsyncFnOnce(engine::Context<'_>) -> Result<Outcome>,
 ) -> Result<Outcome> {
-    let (mut observer, written) = observer(context);
-    let outcome = carry_out(context, prepared, &mut *observer, work).await;
+    let place = SessionPlace::default();
+    let (mut observer, written) = observer(context, &place);
+    let outcome = carry_out(context, prepared, &mut *observer, &place, work).await;
     drop(observer);
-    let outcome = outcome?;
+    let (outcome, session) = outcome?;
     if let Some(written) = written {
         written.check().map_err(|source| Error::io("cannot write to standard output", source))?;
     }
-    show_outcome(context, &outcome)?;
+    show_outcome(context, &outcome, &session)?;
     Ok(outcome)
 }
 
@@ -216,59 +215,69 @@ pub(super) async fn conclude_silently(
     work: impl AsyncFnOnce(engine::Context<'_>) -> Result<Outcome>,
 ) -> Result<Outcome> {
     let mut observer = people(context);
-    carry_out(context, prepared, &mut *observer, work).await
+    let (outcome, _) = carry_out(context, prepared, &mut *observer, &SessionPlace::default(), work).await?;
+    Ok(outcome)
 }
 
+/// Gives what came out, and what names its session on a command line.
 async fn carry_out(
     context: &Context,
     prepared: Prepared,
     observer: &mut dyn Observer,
+    place: &SessionPlace,
     work: impl AsyncFnOnce(engine::Context<'_>) -> Result<Outcome>,
-) -> Result<Outcome> {
+) -> Result<(Outcome, String)> {
     let printer = &context.printer;
     let Prepared { mut control, services } = prepared;
-    let mut announce = |folder: &Path, temporary: Option<&str>| {
-        if let Some(reason) = temporary {
+    let mut announce = |folder: &Path, refused: Option<&str>| {
+        if let Some(reason) = refused {
             printer.alert(format!(
-                "the session is kept in a temporary folder, for sessions cannot be made where they should be: {reason}"
+                "the session is kept in a temporary folder, for it cannot be made where it should be: {reason}"
             ));
-            printer.alert(format!("to keep it, move `{}` to a folder of your own", folder.display()));
+            printer.alert(to_keep(folder));
         }
         printer.note(format!("session: {}", folder.display()));
+        place.set(folder);
     };
     let result =
         work(engine::Context { services: &services, control: &mut control, observer, announce: &mut announce }).await;
     services.stop().await;
-    result
+    let outcome = result?;
+    let session = services.reference(&outcome.layout);
+    Ok((outcome, session))
 }
 
-/// Prints the verdict, or where the session is, and what it amounts to.
-pub(super) fn show_outcome(context: &Context, outcome: &Outcome) -> Result<()> {
+/// How a session in a temporary folder is kept, in a sentence.
+fn to_keep(folder: &Path) -> String {
+    format!("to keep it, move `{}` to a folder of your own", folder.display())
+}
+
+/// Prints the verdict, or where the session is, and what it amounts to. `session` is what names it on a command line.
+pub(super) fn show_outcome(context: &Context, outcome: &Outcome, session: &str) -> Result<()> {
     if !context.global.json {
         match &outcome.verdict {
             Some(verdict) => context.printer.document(verdict)?,
             None => context.printer.line(outcome.layout.root().display().to_string())?,
         }
     }
-    explain(&context.printer, outcome);
-    Ok(())
+    explain(&context.printer, outcome, session);
+    leave_temporary(context, outcome, session)
 }
 
 /// The last words of a command: what it amounts to, where a person may not see it in the data.
 ///
 /// With `-q` nothing was told on the way, so slots that failed are told here if the command does.
-fn explain(printer: &Printer, outcome: &Outcome) {
+fn explain(printer: &Printer, outcome: &Outcome, session: &str) {
     let failed = outcome.exit_code() != ExitCode::DONE;
     let tell = |text: String| if failed { printer.shortfall(text) } else { printer.note(text) };
     if let Some(stop) = outcome.stop {
         tell(format!(
-            "stopped ({}); what was complete is kept, and `team resume {}{}` goes on",
+            "stopped ({}); what was complete is kept, and `team resume {session}{}` goes on",
             stop.cause(),
-            outcome.layout.name(),
             if stop == StopAll::Budget { " --max-cost USD" } else { "" }
         ));
     }
-    let status = format!("`team status {}`", outcome.layout.name());
+    let status = format!("`team status {session}`");
     match &outcome.decision {
         Decision::Answers { complete, all } if complete < all => {
             printer.note(format!("{complete} of {all} slots completed; {status} says why the others did not"));
@@ -291,9 +300,44 @@ fn explain(printer: &Printer, outcome: &Outcome) {
     if failed && printer.verbosity() == Verbosity::Quiet {
         tell_unanswered(printer, outcome);
     }
+    let folder = outcome.layout.root();
     if outcome.verdict.is_some() {
-        printer.note(format!("session: {}", outcome.layout.root().display()));
+        printer.note(format!("session: {}", folder.display()));
     }
+}
+
+/// What becomes of a session in a temporary folder: where it is, or with `--legacy` its results under flat names.
+fn leave_temporary(context: &Context, outcome: &Outcome, session: &str) -> Result<()> {
+    let printer = &context.printer;
+    let folder = outcome.layout.root();
+    if !is_temporary(folder) {
+        return Ok(());
+    }
+    let where_it_is = format!("the session is in a temporary folder; {}", to_keep(folder));
+    if !engine::wants_flat_copies(&outcome.layout)? {
+        // What was told at the beginning may be far up by now.
+        printer.alert(where_it_is);
+        return Ok(());
+    }
+    if outcome.verdict.is_none() {
+        printer.note(format!(
+            "there is no verdict, so nothing is copied to `{FLAT_FOLDER}/`: the names there would tell who wrote what"
+        ));
+        if matches!(outcome.decision, Decision::Answers { complete: 2.., .. }) && outcome.stop.is_none() {
+            printer.note(format!("`team judge {session}` holds the votes, and copies the results then"));
+        }
+    } else {
+        let copied = engine::copy_flat(&outcome.layout, &context.cwd.join(FLAT_FOLDER)).map_err(|error| {
+            error
+                .hint(format!("nothing is lost: the session is in `{}`", folder.display()))
+                .hint(format!("`team resume {session}` copies what is missing once that is mended"))
+        })?;
+        for path in copied {
+            printer.note(format!("copied: {}", path.strip_prefix(&context.cwd).unwrap_or(&path).display()));
+        }
+    }
+    printer.note(where_it_is);
+    Ok(())
 }
 
 /// A line for each slot and judge without an answer.

@@ -11,12 +11,13 @@ use crate::session::{Catalogue, Session, SessionKind};
 /// Does what is left of a session.
 pub(super) async fn resume(args: &ResumeArgs, context: &Context) -> Result<ExitCode> {
     let config = context.load(context.global.settings())?;
-    let layout = Catalogue::new(&config.settings().sessions_dir).find(&args.session.session)?;
-    let session = Session::open(layout)?;
+    let catalogue = Catalogue::new(&config.settings().sessions_dir);
+    let session = Session::open(catalogue.find(&args.session.session)?)?;
     if session.kind() == SessionKind::Gate {
         let why = format!("`{}` is the session of a gate, whose commit may be an old one by now", session.id());
         return Err(Error::usage(why).hint("`team gate` runs the gate again, on what is there now"));
     }
+    let called = catalogue.reference(session.layout());
     let options = ResumeOptions { failed: args.failed, accept_drift: args.accept_drift, pace: pace(&args.pace) };
     let left = Resumption::of(&session, options)?;
     let printer = &context.printer;
@@ -24,12 +25,12 @@ pub(super) async fn resume(args: &ResumeArgs, context: &Context) -> Result<ExitC
         printer.warning(difference);
     }
     if left.votes_not_begun() {
-        printer.note(format!("the votes had not begun; `team judge {}` holds them", session.id()));
+        printer.note(format!("the votes had not begun; `team judge {called}` holds them"));
     }
     if left.is_done() {
         printer.note(format!("nothing is left to do in `{}`", session.id()));
         let outcome = engine::finished(session, &left)?;
-        show_outcome(context, &outcome)?;
+        show_outcome(context, &outcome, &called)?;
         return Ok(outcome.exit_code());
     }
     let slots: Vec<String> = left.slots().iter().map(ToString::to_string).collect();

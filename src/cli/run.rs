@@ -6,7 +6,7 @@ use super::context::Context;
 use super::estimate;
 use super::panel::{checks, conclude, judge_request, prepare, terms, warn_of_missing};
 use super::workspace;
-use crate::engine::{self, Estimate, RunRequest, contained, read_input};
+use crate::engine::{self, Estimate, Keeping, RunRequest, TopLines, read_input};
 use crate::error::{ExitCode, Result};
 use crate::session::SessionKind;
 
@@ -36,7 +36,9 @@ async fn ask(
     }
     let config = context.load(flags)?;
     let cwd = &context.cwd;
-    let input = read_input(ask.input.as_deref(), &ask.words, cwd)?;
+    let input = read_input(ask.input.as_deref(), &ask.words, TopLines::Directives)?;
+    let sessions_dir = &config.settings().sessions_dir;
+    let keeping = Keeping::of(&input, ask.session_path.as_deref(), ask.legacy, cwd, sessions_dir)?;
     let chosen = choose(context, &config, &ask.choice, &input.text).await?;
     let models = chosen.models.clone();
     let judge = match judging {
@@ -53,19 +55,14 @@ async fn ask(
         let bytes = input.text.len() as u64;
         return estimate::show(context, &Estimate::of(&models, bytes, judge.as_ref(), bytes));
     }
-    let option = ask.session_path.as_deref().map(|path| contained(path, cwd, "`--session-path`"));
-    let base = match option.transpose()?.or_else(|| input.session_path.clone()) {
-        Some(inside) => inside,
-        None => config.settings().sessions_dir.clone(),
-    };
     let asked: Vec<_> = models.iter().chain(judge.iter().flat_map(|judge| judge.judges.iter().flatten())).collect();
     remember(context, &config, &ask.choice, &chosen)?;
     warn_of_missing(context, asked.iter().copied());
-    let workspace = workspace::select(workspace_args, &config, &models, &base, context).await?;
-    let prepared = prepare(context, &config, &asked, Some(&base), limit_args.require_blind).await?;
+    let workspace = workspace::select(workspace_args, &config, &models, keeping.folder(), context).await?;
+    let prepared = prepare(context, &config, &asked, keeping.folder(), limit_args.require_blind).await?;
     let request = RunRequest {
         kind: SessionKind::Team,
-        base,
+        keeping,
         title: ask.name.clone().unwrap_or_else(|| input.title().to_owned()),
         input: input.text,
         models: models.clone(),

@@ -7,7 +7,7 @@ use super::choosing::{choose, remember};
 use super::context::Context;
 use super::estimate;
 use super::panel::{checks, conclude, prepare, prompts, terms, warn_of_missing};
-use crate::engine::{self, Estimate, VoteRequest, contained, read_input};
+use crate::engine::{self, Estimate, Keeping, TopLines, VoteRequest, read_input};
 use crate::error::{ExitCode, Result};
 use crate::session::SessionKind;
 
@@ -20,17 +20,14 @@ pub(super) async fn vote(args: &VoteArgs, context: &Context) -> Result<ExitCode>
     let config = context.load(flags)?;
     let cwd = &context.cwd;
     let ask = &args.ask;
-    let input = read_input(ask.input.as_deref(), &ask.words, cwd)?;
+    let input = read_input(ask.input.as_deref(), &ask.words, TopLines::Directives)?;
+    let sessions_dir = &config.settings().sessions_dir;
+    let keeping = Keeping::of(&input, ask.session_path.as_deref(), ask.legacy, cwd, sessions_dir)?;
     let chosen = choose(context, &config, &ask.choice, &input.text).await?;
     let (prompts, prompts_dir) = prompts(context, args.voting.prompts.as_deref())?;
-    let option = ask.session_path.as_deref().map(|path| contained(path, cwd, "`--session-path`"));
-    let base = match option.transpose()?.or_else(|| input.session_path.clone()) {
-        Some(inside) => inside,
-        None => config.settings().sessions_dir.clone(),
-    };
     let request = VoteRequest {
         kind: SessionKind::Team,
-        base,
+        keeping,
         title: ask.name.clone().unwrap_or_else(|| input.title().to_owned()),
         task: input.text,
         models: chosen.models.clone(),
@@ -53,7 +50,7 @@ pub(super) async fn vote(args: &VoteArgs, context: &Context) -> Result<ExitCode>
     remember(context, &config, &ask.choice, &chosen)?;
     warn_of_missing(context, &request.models);
     let asked: Vec<_> = request.models.iter().collect();
-    let prepared = prepare(context, &config, &asked, Some(&request.base), args.limits.require_blind).await?;
+    let prepared = prepare(context, &config, &asked, request.keeping.folder(), args.limits.require_blind).await?;
     let voted =
         conclude(context, prepared, async |context| engine::vote(request, context, &mut rand::rng()).await).await?;
     Ok(voted.exit_code())

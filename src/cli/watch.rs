@@ -11,7 +11,7 @@ use super::printer::Verbosity;
 use super::sessions::{find, show_status};
 use crate::error::{Error, ExitCode, Result};
 use crate::fs::{LockState, OwnerLock};
-use crate::report::{JsonLines, LiveLines, PlainLines, Silent, Written};
+use crate::report::{JsonLines, LiveLines, PlainLines, SessionPlace, Silent, Written};
 use crate::runner::{Control, Observer, Outside};
 use crate::session::{Event, Follower, Layout, Meta, SessionError};
 
@@ -31,7 +31,7 @@ pub(super) async fn watch(args: &StatusArgs, context: &Context) -> Result<ExitCo
     if !context.global.json {
         context.printer.note(format!("watching `{id}`; Ctrl-C ends the watch only"));
     }
-    let (mut observer, written) = observer(context);
+    let (mut observer, written) = observer(context, &layout);
     let mut following = Following::new(layout.clone(), id);
     observer.enter(".");
     loop {
@@ -69,11 +69,13 @@ fn is_owned(layout: &Layout) -> Result<bool> {
 }
 
 /// What is shown is the data here, so all of it goes to standard output.
-fn observer(context: &Context) -> (Box<dyn Observer>, Option<Written>) {
+fn observer(context: &Context, layout: &Layout) -> (Box<dyn Observer>, Option<Written>) {
     let printer = &context.printer;
     let out = std::io::stdout;
     if context.global.json {
-        let (events, written) = JsonLines::new(out());
+        let place = SessionPlace::default();
+        place.set(layout.root());
+        let (events, written) = JsonLines::new(out(), place);
         return (Box::new(events), Some(written));
     }
     let people: Box<dyn Observer> = match (printer.verbosity(), printer.live_data()) {

@@ -8,16 +8,17 @@ use crate::config::{Config, ResolvedModel, Target};
 use crate::engine::{LeftOut, Origin, Selection, WorkspaceRequest};
 use crate::error::{Error, Result};
 use crate::report::{bytes, without_controls};
+use crate::session::temporary_folders;
 
 /// How many paths of a kind are named.
 const NAMED: usize = 3;
 
-/// The files that programs of the panel are to see, if any are. `base` is where the session will be.
+/// The files that programs of the panel are to see, if any are. `base` is where the session will be, where that is known.
 pub(super) async fn select(
     args: &WorkspaceArgs,
     config: &Config,
     models: &[ResolvedModel],
-    base: &Path,
+    base: Option<&Path>,
     context: &Context,
 ) -> Result<Option<Selection>> {
     let settings = config.settings();
@@ -48,8 +49,9 @@ pub(super) async fn select(
         let verb = if blind.len() == 1 { "sees" } else { "see" };
         printer.warning(format!("{} {verb} nothing of the workspace: only programs can read files", names.join(", ")));
     }
-    let sessions: Vec<PathBuf> =
-        [base, settings.sessions_dir.as_path()].iter().map(|path| context.cwd.join(path)).collect();
+    let mut sessions: Vec<PathBuf> =
+        base.into_iter().chain([settings.sessions_dir.as_path()]).map(|path| context.cwd.join(path)).collect();
+    sessions.extend(temporary_folders());
     let request = WorkspaceRequest { dir, untracked: settings.untracked, sessions: &sessions };
     let selection = Selection::of(request).await?;
     let how = match selection.origin() {

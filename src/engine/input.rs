@@ -1,16 +1,14 @@
-//! The user's prompt: where it comes from, whether it can be used, and the directives at its top.
+//! The user's prompt: where it comes from, and whether it can be used.
 //!
 //! Nothing is changed but that directive lines are taken out: line ends and a byte order mark stay as they are.
 
 use std::io::{self, Read};
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use fs_err as fs;
 
+use super::directives::{Directives, TopLines, take_directives};
 use crate::error::{Error, Result};
-
-/// The directive that puts the session into a folder of the caller's.
-const SESSION_PATH: &str = "SESSION_PATH:";
 
 /// Endings of files that are no text.
 const OTHER_MEDIA: [&str; 22] = [
@@ -23,8 +21,8 @@ const OTHER_MEDIA: [&str; 22] = [
 pub struct Input {
     /// What every slot receives, byte for byte.
     pub text: String,
-    /// Where a directive in it wants the session.
-    pub session_path: Option<PathBuf>,
+    /// What the lines at its top asked for.
+    pub directives: Directives,
 }
 
 impl Input {
@@ -38,8 +36,9 @@ impl Input {
 
 /// Reads the prompt that the command line names: a file, `-` for standard input, or words.
 ///
-/// One word that is an existing file is that file; one that looks like a path and does not exist is an error.
-pub fn read_input(option: Option<&Path>, words: &[String], cwd: &Path) -> Result<Input> {
+/// One word that is an existing file is that file; one that looks like a path and does not exist is an error. `top` says
+/// whether directives are taken out of it.
+pub fn read_input(option: Option<&Path>, words: &[String], top: TopLines) -> Result<Input> {
     let (bytes, origin) = match (option, words) {
         (Some(_), [_, ..]) => {
             return Err(Error::usage("both `--input` and a text were given").hint("give the prompt in one way only"));
@@ -60,29 +59,14 @@ pub fn read_input(option: Option<&Path>, words: &[String], cwd: &Path) -> Result
         (None, words) => (words.join(" ").into_bytes(), "the command line".to_owned()),
     };
     let text = check_text(bytes, &origin)?;
-    let (session_path, text) = take_directives(text, cwd)?;
+    let (directives, text) = match top {
+        TopLines::Directives => take_directives(text, &origin)?,
+        TopLines::Text => (Directives::default(), text),
+    };
     if text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}').is_empty() {
         return Err(Error::usage(format!("the input from {origin} is empty")).hint("write a prompt"));
     }
-    Ok(Input { text, session_path })
-}
-
-/// A folder of the caller's for the session: it must be inside `cwd`, also through links.
-pub fn contained(path: &Path, cwd: &Path, origin: &str) -> Result<PathBuf> {
-    let outside = || {
-        Error::usage(format!("{origin} `{}` is not inside the current directory", path.display()))
-            .hint("name a folder below the current directory")
-    };
-    let root = fs::canonicalize(cwd)?;
-    let joined = if path.is_absolute() { path.to_owned() } else { root.join(path) };
-    if joined.components().any(|part| part == Component::ParentDir) {
-        return Err(outside());
-    }
-    // The part that exists decides where links lead; the rest is made later, below it.
-    let existing = joined.ancestors().find(|ancestor| ancestor.exists()).ok_or_else(outside)?;
-    let rest = joined.strip_prefix(existing).map_err(|_| outside())?;
-    let real = fs::canonicalize(existing)?.join(rest);
-    if real.starts_with(&root) { Ok(real) } else { Err(outside()) }
+    Ok(Input { text, directives })
 }
 
 fn read_file(path: &Path) -> Result<(Vec<u8>, String)> {
@@ -130,20 +114,10 @@ fn check_text(bytes: Vec<u8>, origin: &str) -> Result<String> {
     })
 }
 
-/// Takes the directive lines off the top.
-fn take_directives(text: String, cwd: &Path) -> Result<(Option<PathBuf>, String)> {
-    let body = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let Some(line) = body.lines().next().and_then(|line| line.strip_prefix(SESSION_PATH)) else {
-        return Ok((None, text));
-    };
-    let path = contained(Path::new(line.trim()), cwd, "the directive `SESSION_PATH`")?;
-    let rest = body.split_once('\n').map_or("", |(_, rest)| rest);
-    let mark = if text.starts_with('\u{feff}') { "\u{feff}" } else { "" };
-    Ok((Some(path), format!("{mark}{rest}")))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     fn words(text: &str) -> Vec<String> {
@@ -160,8 +134,8 @@ mod tests {
     #[test]
     fn crlf_and_bom_are_kept_byte_for_byte() {
         let bytes = "\u{feff}# Q\r\nbody\r\n".as_bytes();
-        let (dir, path) = file(bytes);
-        let input = read_input(Some(&path), &[], dir.path()).unwrap();
+        let (_dir, path) = file(bytes);
+        let input = read_input(Some(&path), &[], TopLines::Directives).unwrap();
         assert_eq!(input.text.as_bytes(), bytes);
         assert_eq!(input.title(), "Q");
     }
@@ -169,8 +143,8 @@ mod tests {
     #[test]
     fn nul_and_invalid_utf8_are_refused_with_their_offset() {
         for (bytes, place) in [(&b"ab\0c"[..], "NUL byte at offset 2"), (b"abc\xff", "not valid UTF-8 at offset 3")] {
-            let (dir, path) = file(bytes);
-            let error = read_input(Some(&path), &[], dir.path()).unwrap_err();
+            let (_dir, path) = file(bytes);
+            let error = read_input(Some(&path), &[], TopLines::Directives).unwrap_err();
             assert!(error.to_string().contains(place), "{error}");
             assert_eq!(error.kind().exit_code().code(), 2);
         }
@@ -178,42 +152,32 @@ mod tests {
 
     #[test]
     fn one_word_is_a_file_if_it_is_one_and_an_error_if_it_only_looks_like_one() {
-        let (dir, path) = file(b"from the file");
-        let input = read_input(None, &[path.to_string_lossy().into_owned()], dir.path()).unwrap();
+        let (_dir, path) = file(b"from the file");
+        let input = read_input(None, &[path.to_string_lossy().into_owned()], TopLines::Directives).unwrap();
         assert_eq!(input.text, "from the file");
         for word in ["nope.md", "a/b", "x.txt"] {
-            assert!(read_input(None, &words(word), dir.path()).is_err(), "{word}");
+            assert!(read_input(None, &words(word), TopLines::Directives).is_err(), "{word}");
         }
-        assert_eq!(read_input(None, &words("is a/b right"), dir.path()).unwrap().text, "is a/b right");
-        assert_eq!(read_input(None, &words("why"), dir.path()).unwrap().text, "why");
+        assert_eq!(read_input(None, &words("is a/b right"), TopLines::Directives).unwrap().text, "is a/b right");
+        assert_eq!(read_input(None, &words("why"), TopLines::Directives).unwrap().text, "why");
     }
 
     #[test]
     fn an_empty_input_is_an_error_also_when_only_a_directive_was_in_it() {
         for bytes in [&b""[..], b" \n\t", "\u{feff}".as_bytes(), b"SESSION_PATH: sub\n"] {
-            let (dir, path) = file(bytes);
-            let error = read_input(Some(&path), &[], dir.path()).unwrap_err().to_string();
+            let (_dir, path) = file(bytes);
+            let error = read_input(Some(&path), &[], TopLines::Directives).unwrap_err().to_string();
             assert!(error.contains("is empty"), "{error}");
         }
     }
 
     #[test]
-    fn the_directive_is_taken_out_and_must_stay_inside() {
-        let (dir, path) = file(b"SESSION_PATH: out/here\nQ\n");
-        let input = read_input(Some(&path), &[], dir.path()).unwrap();
-        assert_eq!(input.text, "Q\n");
-        assert!(input.session_path.unwrap().ends_with("out/here"));
-        for bad in ["../x", "/etc", "a/../../x"] {
-            let (dir, path) = file(format!("SESSION_PATH: {bad}\nQ\n").as_bytes());
-            assert!(read_input(Some(&path), &[], dir.path()).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn a_link_does_not_lead_outside() {
-        let (dir, _) = file(b"Q");
-        std::os::unix::fs::symlink("/", dir.path().join("link")).unwrap();
-        assert!(contained(Path::new("link/tmp"), dir.path(), "x").is_err());
+    fn directives_are_taken_out_only_where_they_count() {
+        let (_dir, path) = file(b"SESSION_PATH: out\nQ\n");
+        let input = read_input(Some(&path), &[], TopLines::Directives).unwrap();
+        assert_eq!((input.text.as_str(), input.directives.session_path.is_some()), ("Q\n", true));
+        let input = read_input(Some(&path), &[], TopLines::Text).unwrap();
+        assert_eq!((input.text.as_str(), input.directives), ("SESSION_PATH: out\nQ\n", Directives::default()));
     }
 
     #[test]
@@ -221,7 +185,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.png");
         crate::fs::replace(&path, b"x").unwrap();
-        let error = read_input(Some(&path), &[], dir.path()).unwrap_err().to_string();
+        let error = read_input(Some(&path), &[], TopLines::Directives).unwrap_err().to_string();
         assert!(error.contains("`.png`"), "{error}");
     }
 }

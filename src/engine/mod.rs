@@ -6,10 +6,13 @@
 
 mod ask;
 mod bill;
+mod directives;
 mod estimate;
+mod flat;
 mod import;
 mod input;
 mod judge;
+mod keeping;
 mod local;
 mod outcome;
 mod plan;
@@ -25,10 +28,13 @@ mod verify;
 mod vote;
 mod workspace;
 
+pub use directives::{Directive, Directives, TopLines};
 pub use estimate::{Estimate, Range, SeatEstimate, UsdRange};
+pub use flat::{FLAT_FOLDER, copy_flat, wants_flat_copies};
 pub use import::ImportRequest;
-pub use input::{Input, contained, read_input};
+pub use input::{Input, read_input};
 pub use judge::JudgeRequest;
+pub use keeping::Keeping;
 pub use local::local_server;
 pub use outcome::{Decision, Outcome};
 pub use plan::{ChosenBy, Terms};

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::import::ImportRequest;
 use super::judge::JudgeRequest;
+use super::keeping::Keeping;
 use super::run::RunRequest;
 use super::vote::{VotePlan, VoteWork};
 use super::workspace::Selection;
@@ -184,6 +185,9 @@ pub(super) struct RunPlan {
     min_bytes: Option<u64>,
     require_pattern: Option<String>,
     pub(super) strict: bool,
+    /// Whether the results are copied to flat names after a verdict.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) legacy: bool,
     pub(super) judging: Option<JudgePlan>,
     #[serde(skip_serializing_if = "Option::is_none")]
     panel: Option<ChosenBy>,
@@ -204,6 +208,7 @@ impl RunPlan {
             min_bytes: request.checks.min_bytes,
             require_pattern: request.checks.pattern.as_ref().map(|pattern| pattern.as_str().to_owned()),
             strict: request.strict,
+            legacy: request.keeping == Keeping::Legacy,
             judging: request.judge.as_ref().map(JudgePlan::of),
             panel: request.chosen.clone(),
             voting: vote.map(|vote| vote.plan.clone()),

@@ -184,10 +184,12 @@ impl Resumption {
         let verdict_stands = newest.as_ref().is_some_and(|(stand, _)| stand.published && !stand.is_outdated);
         let can_be_judged =
             complete + slots.len() >= 2 && !(plan.strict && complete + slots.len() < manifest.models.len());
-        let judging = match &judge {
-            Some(_) if can_be_judged && (!verdict_stands || !slots.is_empty()) => Judging::Left,
-            _ => Judging::Nothing,
+        let is_left = match (&vote, &judge) {
+            (Some(_), _) => !slots.is_empty() || complete > 0 && !vote::stands(panel.records()),
+            (None, Some(_)) => can_be_judged && (!verdict_stands || !slots.is_empty()),
+            (None, None) => false,
         };
+        let judging = if is_left { Judging::Left } else { Judging::Nothing };
         let goes_on = match &judge {
             Some(Ballots::Asked(_)) => round_plan.is_some(),
             Some(Ballots::Imported(_)) => true,
@@ -196,6 +198,7 @@ impl Resumption {
         let opened = newest.as_ref().filter(|_| goes_on);
         let opened = opened.map(|(stand, _)| Opened { round: stand.round, failed: options.failed });
         // Those that answered already are asked nothing; but their keys must not be written either.
+        // In a vote they may be asked once more.
         let asks_again = vote.is_some() && judging == Judging::Left;
         let needed = |slot: &SlotId, model: &ResolvedModel| {
             asks_again || slots.contains(slot) || !matches!(model.target, Target::Local { .. })
@@ -209,11 +212,6 @@ impl Resumption {
         {
             asked.extend(judge.judges_of(&members_of(manifest)));
         }
-        let judging = match &vote {
-            Some(_) if !slots.is_empty() || complete > 0 && !vote::stands(panel.records()) => Judging::Left,
-            Some(_) => Judging::Nothing,
-            None => judging,
-        };
         let work = Work {
             terms: options.pace.over(terms),
             checks: plan.checks()?,

@@ -1,13 +1,15 @@
 //! The main job: a session is made, its slots answer, judges vote, the verdict is published, the session is closed.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jiff::Timestamp;
 use rand::CryptoRng;
 
 use super::bill::total;
+use super::flat::earlier_copies;
 use super::import::{ImportRequest, import_round};
 use super::judge::JudgeRequest;
+use super::keeping::Keeping;
 use super::outcome::{Decision, Outcome};
 use super::plan::{ChosenBy, RunPlan, Terms, written};
 use super::publish::{Published, publish, published, voted};
@@ -29,8 +31,8 @@ use crate::session::{Event, Layout, NewSession, Phase, Round, RoundStand, Sessio
 pub struct RunRequest {
     /// The kind of session.
     pub kind: SessionKind,
-    /// The folder that the session is made in.
-    pub base: PathBuf,
+    /// Where the session is kept.
+    pub keeping: Keeping,
     /// The text that names it.
     pub title: String,
     /// The prompt of every slot.
@@ -61,7 +63,7 @@ pub struct Context<'a> {
     pub control: &'a mut Control,
     /// Shows what happens.
     pub observer: &'a mut dyn Observer,
-    /// Told the session's folder as soon as it exists, and why it is a temporary one if it is.
+    /// Told the session's folder as soon as it exists, and why it is not where it was wanted if it is not.
     pub announce: &'a mut dyn FnMut(&Path, Option<&str>),
 }
 
@@ -85,7 +87,7 @@ pub(super) async fn begin<R: CryptoRng>(
     };
     let plan = written(&RunPlan::of(&request, vote.as_ref()))?;
     let new = NewSession {
-        base: &request.base,
+        base: request.keeping.folder().unwrap_or(Path::new("")),
         kind: request.kind,
         title: &request.title,
         input: request.input.as_bytes(),
@@ -96,7 +98,10 @@ pub(super) async fn begin<R: CryptoRng>(
         plan: Some(plan),
         judges: request.judge.as_ref().and_then(|judge| judge.judges.clone()),
     };
-    let session = Session::create(new, now, rng)?;
+    let session = match request.keeping {
+        Keeping::Folder(_) => Session::create(new, now, rng)?,
+        Keeping::Legacy => Session::create_temporary(new, now, rng)?,
+    };
     announce(session.layout().root(), session.temporary());
     control.serve(session.layout());
     observer.enter(".");
@@ -176,7 +181,7 @@ pub(super) async fn go_on<R: CryptoRng>(
     } else if let (Some(_), Decision::Answers { .. }) = (&work.judge, &decision) {
         decision = Decision::NoDecision { why: "the answers were not judged".to_owned() };
     }
-    end(session, decision, verdict, problem, control.stop(), observer)
+    end(session, decision, verdict, problem, control.stop(), services, observer)
 }
 
 /// The verdict on the answers: the one that is out already, that of the round that was begun, or that of a new round.
@@ -279,7 +284,10 @@ async fn judge_again<R: CryptoRng>(
     if unfinished.is_some() || status.state.is_active() || status.state == SessionState::Interrupted {
         let slot = unfinished.map(|(slot, _)| format!(": slot {slot} has not ended")).unwrap_or_default();
         return Err(Error::usage(format!("session `{}` was interrupted{slot}", session.id()))
-            .hint(format!("`team resume {}` finishes it, votes that were begun included", session.id()))
+            .hint(format!(
+                "`team resume {}` finishes it, votes that were begun included",
+                services.reference(session.layout())
+            ))
             .hint("judging an unfinished panel would favour the fast"));
     }
     let complete = session.panel().status().count(SlotState::Completed);
@@ -288,6 +296,7 @@ async fn judge_again<R: CryptoRng>(
         let why = format!("{answers} complete; a vote needs two");
         return Err(Error::new(ErrorKind::NoDecision, why).hint("`team status` shows what went wrong with the others"));
     }
+    let notes = earlier_copies(&session)?;
     announce(session.layout().root(), None);
     session.reopen(Timestamp::now())?;
     control.limit_cost(Meter::new(terms.max_cost, Usd::ZERO));
@@ -295,14 +304,14 @@ async fn judge_again<R: CryptoRng>(
     observer.enter(".");
     show_last(session.panel(), observer);
     let round = RoundContext { services, terms, control, observer, rng };
-    let (decision, verdict, problem) = match judge_session(&mut session, ballots, None, round, &[]).await {
+    let (decision, verdict, problem) = match judge_session(&mut session, ballots, None, round, &notes).await {
         Ok(published) => (published.decision, Some(published.text), None),
         Err(error) if error.kind() == ErrorKind::NoDecision => {
             (Decision::NoDecision { why: error.to_string() }, None, None)
         }
         Err(error) => (Decision::NoDecision { why: "the votes were not counted".to_owned() }, None, Some(error)),
     };
-    end(session, decision, verdict, problem, control.stop(), observer)
+    end(session, decision, verdict, problem, control.stop(), services, observer)
 }
 
 async fn run_slots(
@@ -387,6 +396,7 @@ pub(super) fn end(
     verdict: Option<String>,
     problem: Option<Error>,
     stop: Option<StopAll>,
+    services: &Services,
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
     let layout = session.layout().clone();
@@ -408,7 +418,8 @@ pub(super) fn end(
         (None, Ok(_)) => return Ok(Outcome { layout, decision, verdict, stop }),
         (Some(error), _) if !layout.root().is_dir() => error.hint("nothing of it is kept; run it again"),
         (Some(error), _) => {
-            error.hint(format!("what is complete is kept in `{root}`; `team resume {}` goes on", layout.name()))
+            let session = services.reference(&layout);
+            error.hint(format!("what is complete is kept in `{root}`; `team resume {session}` goes on"))
         }
         (None, Err(error)) => Error::from(error).hint(format!("`{root}` may not show how the session ended")),
     };

@@ -11,7 +11,7 @@ use crate::isolation::{Mechanism, Probe};
 use crate::runner::process::DESCRIPTORS_PER_PROCESS;
 use crate::runner::{Checks, Descriptors, Limits, Shared, Surroundings, Workspace};
 use crate::secrets::{Mask, Redactor, Scrub, SlotNames, key_words, model_words};
-use crate::session::{Layout, Manifest};
+use crate::session::{Catalogue, Layout, Manifest};
 use crate::slots::local::LocalServer;
 use crate::slots::{agents, http};
 
@@ -35,6 +35,8 @@ pub struct Services {
     surroundings: Option<Arc<Surroundings>>,
     /// Whether a process is held by less than the rest.
     exceptions: bool,
+    /// Where sessions are found by their ids.
+    catalogue: Catalogue,
 }
 
 /// Where a command works.
@@ -42,8 +44,10 @@ pub struct Services {
 pub struct Folders<'a> {
     /// The folder it was started in.
     pub current: &'a Path,
-    /// The folders that hold sessions, the one of the command and the configured one.
-    pub sessions: &'a [PathBuf],
+    /// The configured folder of sessions.
+    pub sessions: &'a Path,
+    /// The folder that the command's own session is in or is made in, where that is another one.
+    pub own: Option<&'a Path>,
 }
 
 /// A panel whose slots share something.
@@ -69,12 +73,14 @@ impl Services {
         let needs_http = models.iter().any(|model| matches!(model.target, Target::Http { .. } | Target::Local { .. }));
         let mut secrets: BTreeSet<String> = models.iter().flat_map(|model| secrets_of(model, &environment)).collect();
         secrets.extend(local.iter().map(|server| server.key().to_owned()));
+        let sessions = folders.own.into_iter().chain([folders.sessions]).map(|path| folders.current.join(path));
+        let sessions: Vec<PathBuf> = sessions.collect();
         let mut surroundings = None;
         let mut exceptions = false;
         let plans: Vec<_> = models.iter().filter_map(|model| plan_of(model, &environment)).collect();
         if models.iter().any(|model| matches!(model.target, Target::Process { .. })) {
             let home = environment.get("HOME").map(PathBuf::from);
-            let around = Surroundings::new(folders.sessions.to_vec(), home, folders.current.to_owned())
+            let around = Surroundings::new(sessions.clone(), home, folders.current.to_owned())
                 .map_err(|source| Error::io("cannot make private folders for the slots", source))?;
             exceptions = plans.iter().any(|plan| !around.holds(probe.mechanism, plan));
             surroundings = Some(Arc::new(around));
@@ -87,9 +93,10 @@ impl Services {
             secrets,
             environment,
             supervisor,
-            sessions: folders.sessions.to_vec(),
+            sessions,
             surroundings,
             exceptions,
+            catalogue: Catalogue::new(folders.current.join(folders.sessions)),
         })
     }
 
@@ -98,6 +105,12 @@ impl Services {
         if let Some(server) = &self.local {
             server.stop().await;
         }
+    }
+
+    /// What to write on a command line to name a session.
+    #[must_use]
+    pub fn reference(&self, session: &Layout) -> String {
+        self.catalogue.reference(session)
     }
 
     /// What keeps slots apart, in the words of the record.

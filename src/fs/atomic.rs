@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 use serde::Serialize;
@@ -13,6 +13,26 @@ use crate::fault::{self, Point};
 /// Replaces `path` by `bytes` so that a reader sees the old file or the new one, never a part of either.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let dir = parent(path)?;
+    let temp = written(dir, path, bytes)?;
+    fault::reach(Point::FileWritten);
+    temp.persist(path).map_err(|e| named(e.error, "cannot write", path))?;
+    sync_dir(dir)
+}
+
+/// Makes the file `path` with these bytes, all at once; one that exists is an error of the kind `AlreadyExists`, and stays.
+pub fn create_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let dir = parent(path)?;
+    // It need not be written to be known as taken.
+    if path.symlink_metadata().is_ok() {
+        return Err(named(io::ErrorKind::AlreadyExists.into(), "cannot create", path));
+    }
+    let temp = written(dir, path, bytes)?;
+    temp.persist_noclobber(path).map_err(|e| named(e.error, "cannot create", path))?;
+    sync_dir(dir)
+}
+
+/// `bytes` under a temporary name in `dir`, durable.
+fn written(dir: &Path, path: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> {
     let mut temp = tempfile::Builder::new()
         .prefix(".tmp-")
         .permissions(permissions())
@@ -20,9 +40,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         .map_err(|e| named(e, "cannot create a file in", dir))?;
     temp.write_all(bytes).map_err(|e| named(e, "cannot write", path))?;
     temp.as_file().sync_all().map_err(|e| named(e, "cannot sync", path))?;
-    fault::reach(Point::FileWritten);
-    temp.persist(path).map_err(|e| named(e.error, "cannot write", path))?;
-    sync_dir(dir)
+    Ok(temp)
 }
 
 /// [`replace`] with `value` as indented JSON and a final newline.
@@ -91,6 +109,25 @@ pub fn create_private_dir(path: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|e| named(e, "cannot create", path))
 }
 
+/// Makes a folder of a new name that begins with `prefix`, below the system's temporary folder and for its owner alone.
+/// Nothing removes it but its user. Its path has no symbolic links.
+pub fn create_temporary_dir(prefix: &str) -> io::Result<PathBuf> {
+    Ok(temporary_dir(prefix)?.keep())
+}
+
+/// The same, removed with the value.
+pub(super) fn temporary_dir(prefix: &str) -> io::Result<tempfile::TempDir> {
+    let place = std::env::temp_dir();
+    let place = place.canonicalize().map_err(|e| named(e, "cannot use the temporary folder", &place))?;
+    let made = tempfile::Builder::new().prefix(prefix).permissions(private()).tempdir_in(&place);
+    made.map_err(|e| named(e, "cannot make a folder in", &place))
+}
+
+/// Removes a folder with nothing in it; an absent one is fine.
+pub fn remove_empty_dir(path: &Path) -> io::Result<()> {
+    absent_is_fine(fs::remove_dir(path))
+}
+
 /// Makes the link `path` to `target`.
 pub fn link(target: &Path, path: &Path) -> io::Result<()> {
     fs_err::os::unix::fs::symlink(target, path)
@@ -130,6 +167,11 @@ fn permissions() -> std::fs::Permissions {
     std::fs::Permissions::from_mode(0o644)
 }
 
+fn private() -> std::fs::Permissions {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::Permissions::from_mode(0o700)
+}
+
 fn absent_is_fine(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -152,6 +194,16 @@ mod tests {
         replace_json(&path, &serde_json::json!({"a": 1})).unwrap();
         replace_json(&path, &serde_json::json!({"a": 2})).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "{\n  \"a\": 2\n}\n");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_whole_file_is_made_only_where_there_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        create_whole(&path, b"first").unwrap();
+        assert_eq!(create_whole(&path, b"second").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&path).unwrap(), b"first");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 

@@ -1,23 +1,28 @@
 //! The only writers of files.
 //!
 //! Whole files are replaced atomically ([`replace`]), logs grow line by line ([`AppendLog`]), a session is owned
-//! through a kernel lock ([`OwnerLock`]), whole folders are
-//! copied and compared ([`Tree`]). Every error names the path. Nothing here knows what a file means.
+//! through a kernel lock ([`OwnerLock`]), and so is a temporary folder that goes with its process ([`ProcessFolder`]); whole
+//! folders are copied and compared ([`Tree`]). Every error names the path. Nothing here knows what a file means.
 
 mod append;
 mod atomic;
+mod folder;
 mod lock;
+mod process_folder;
 mod shared_sync;
 mod tree;
 mod tree_copy;
 
 pub use append::AppendLog;
-use atomic::rename;
 pub use atomic::{
-    append, copy_file, create_dir_all, create_dir_exclusive, create_exclusive, create_private_dir, ensure_dir, link,
-    prepare_replace, publish, remove_dir_all, remove_if_exists, replace, replace_json, sync_dir,
+    append, copy_file, create_dir_all, create_dir_exclusive, create_exclusive, create_private_dir,
+    create_temporary_dir, create_whole, ensure_dir, link, prepare_replace, publish, remove_dir_all, remove_empty_dir,
+    remove_if_exists, replace, replace_json, sync_dir,
 };
+use atomic::{rename, temporary_dir};
+pub use folder::{EntryKind, Folder};
 pub use lock::{LockState, OwnerLock};
+pub use process_folder::{AbandonedFolder, FolderUse, ProcessFolder, own_temporary_folders};
 pub use shared_sync::SharedSync;
 pub use tree::{Permissions, Tree};
 pub use tree_copy::{copy_frozen, copy_paths, sync_file_system};

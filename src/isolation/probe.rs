@@ -21,6 +21,7 @@ use super::enclosure::{Access, Enclosure, Shown};
 use super::mechanism::{Mechanism, Preference};
 use super::stage::{self, Findings};
 use super::wire::{Frames, Launch, Order, Report, Step};
+use crate::fs::{FolderUse, ProcessFolder};
 
 /// For all of one attempt; it takes about 5 ms.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -162,13 +163,13 @@ fn look(mechanism: Mechanism, supervisor: Option<&Path>) -> Result<(Facts, Resul
 
 /// A small sessions folder with a manifest that must not be read, and a listener that must not be reached.
 struct Canary {
-    folder: tempfile::TempDir,
+    folder: ProcessFolder,
     listener: UnixListener,
 }
 
 impl Canary {
     fn lay() -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("team-canary-").tempdir()?;
+        let folder = ProcessFolder::make(FolderUse::Canary)?;
         let work = folder.path().join("session/work/01");
         crate::fs::create_dir_all(&work)?;
         crate::fs::create_exclusive(&folder.path().join("session/manifest.json"))?.write_all(stage::CANARY)?;
@@ -178,7 +179,7 @@ impl Canary {
     }
 
     fn launch(&self, mechanism: Mechanism) -> io::Result<Launch> {
-        let root = self.folder.path().canonicalize()?;
+        let root = self.folder.path();
         let work = root.join("session/work/01");
         let manifest = root.join("session/manifest.json");
         let socket = self.listener.local_addr()?;
@@ -198,7 +199,7 @@ impl Canary {
             input: None,
             descriptor_limit: None,
             mechanism,
-            enclosure: Enclosure { hidden: vec![root], shown, ..Enclosure::default() },
+            enclosure: Enclosure { hidden: vec![root.to_owned()], shown, ..Enclosure::default() },
         })
     }
 }

@@ -1,19 +1,14 @@
 //! The private folders of a slot, and how they are removed: by `team` when the slot has ended, by the outer stage when
 //! `team` is gone.
 
-use std::ffi::{CString, OsStr, OsString};
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStringExt;
+use std::ffi::OsString;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fchmod, openat, unlinkat};
-use rustix::io::Errno;
-
-const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+use crate::fs::Folder;
 
 /// A folder that can be removed whatever has been mounted over its path since.
 pub(crate) struct Scratch {
-    above: OwnedFd,
+    above: Folder,
     /// The folder of the command, shared with other slots.
     shared: OsString,
     /// The folder of this slot.
@@ -25,7 +20,7 @@ impl Scratch {
     pub(crate) fn open(path: &Path) -> Option<Self> {
         let shared = path.parent()?;
         Some(Self {
-            above: rustix::fs::open(shared.parent()?, FOLDER, Mode::empty()).ok()?,
+            above: Folder::open(shared.parent()?).ok()?,
             shared: shared.file_name()?.to_owned(),
             own: path.file_name()?.to_owned(),
         })
@@ -33,50 +28,22 @@ impl Scratch {
 
     /// Removes what it can. Links are not followed, and what the agent has forbidden its owner is allowed again first.
     pub(crate) fn remove(&self) {
-        if let Ok(shared) = openat(&self.above, &self.shared, FOLDER, Mode::empty()) {
-            remove(&shared, &self.own);
+        if let Ok(shared) = self.above.inside(&self.shared) {
+            shared.remove_tree(&self.own).ok();
         }
     }
 
     /// The same, and the folder of the command with the last slot's.
     pub(crate) fn remove_with_folder(&self) {
         self.remove();
-        unlinkat(&self.above, &self.shared, AtFlags::REMOVEDIR).ok();
+        self.above.remove_empty(&self.shared).ok();
     }
-}
-
-fn remove(above: &impl AsFd, name: &OsStr) {
-    if let Ok(folder) = openat(above, name, FOLDER, Mode::empty()).or_else(|_| permitted(above, name)) {
-        fchmod(&folder, Mode::RWXU).ok();
-        for (name, kind) in entries(&folder) {
-            match kind {
-                FileType::Directory => remove(&folder, &name),
-                // Not every file system says what a folder's entries are.
-                _ if unlinkat(&folder, &name, AtFlags::empty()) == Err(Errno::ISDIR) => remove(&folder, &name),
-                _ => {}
-            }
-        }
-    }
-    unlinkat(above, name, AtFlags::REMOVEDIR).ok();
-}
-
-/// A folder without read permission.
-fn permitted(above: &impl AsFd, name: &OsStr) -> rustix::io::Result<OwnedFd> {
-    rustix::fs::chmodat(above, name, Mode::RWXU, AtFlags::empty())?;
-    openat(above, name, FOLDER, Mode::empty())
-}
-
-/// Read to the end first: a folder that changes while it is read may be read in part.
-fn entries(folder: &OwnedFd) -> Vec<(OsString, FileType)> {
-    let Ok(dir) = Dir::read_from(folder) else { return Vec::new() };
-    dir.flatten()
-        .map(|entry| (OsString::from_vec(CString::from(entry.file_name()).into_bytes()), entry.file_type()))
-        .filter(|(name, _)| name != "." && name != "..")
-        .collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use rustix::fs::Mode;
+
     use super::*;
 
     #[test]

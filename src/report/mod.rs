@@ -8,6 +8,7 @@ mod aside;
 mod canvas;
 pub mod ci;
 mod format;
+mod gc;
 mod ink;
 mod json;
 mod lines;
@@ -25,8 +26,9 @@ mod views;
 
 pub use aside::Aside;
 pub use format::{bytes, seconds, without_controls};
+pub use gc::{gc_summary, gc_text};
 pub use ink::Ink;
-pub use json::{JsonLines, Written};
+pub use json::{JsonLines, SessionPlace, Written};
 pub use lines::{PlainLines, Starts, unanswered};
 pub use live::LiveLines;
 pub use schema::Format;

@@ -9,6 +9,7 @@ use super::json::StreamLine;
 use super::stats::Stats;
 use super::views::{ListEntry, SessionReport, StatusReport};
 use crate::judging::Votes;
+use crate::session::gc::GcReport;
 use crate::session::{Manifest, Meta, Record, Status};
 use crate::verdict::{TaskVerdict, Verdict};
 
@@ -41,11 +42,13 @@ pub enum Format {
     GateOutput,
     /// `team stats --json`.
     StatsOutput,
+    /// `team gc --json`.
+    GcOutput,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Events,
         Self::Stream,
         Self::Status,
@@ -59,6 +62,7 @@ impl Format {
         Self::ShowOutput,
         Self::GateOutput,
         Self::StatsOutput,
+        Self::GcOutput,
     ];
 
     /// The name on the command line.
@@ -78,6 +82,7 @@ impl Format {
             Self::ShowOutput => "show-output",
             Self::GateOutput => "gate-output",
             Self::StatsOutput => "stats-output",
+            Self::GcOutput => "gc-output",
         }
     }
 
@@ -100,6 +105,7 @@ impl Format {
             Self::ShowOutput => "what `show --json` prints",
             Self::GateOutput => "what `gate --json` prints",
             Self::StatsOutput => "what `stats --json` prints",
+            Self::GcOutput => "what `gc --json` prints",
         }
     }
 
@@ -120,6 +126,7 @@ impl Format {
             Self::ShowOutput => of::<SessionReport>(),
             Self::GateOutput => of::<GateReport>(),
             Self::StatsOutput => of::<Stats>(),
+            Self::GcOutput => of::<GcReport>(),
         };
         let mut schema = schema.to_value();
         close(&mut schema, Object::Whole);

@@ -95,7 +95,7 @@ pub fn list_text(sessions: &[(Meta, Status)]) -> String {
 }
 
 /// Columns as wide as their widest cell.
-fn table<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
+pub(super) fn table<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
     let mut widths = [0; N];
     for row in rows {
         for (width, cell) in widths.iter_mut().zip(row) {

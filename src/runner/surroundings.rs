@@ -11,12 +11,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memchr::memmem;
 use rustix::fs::Mode;
-use tempfile::TempDir;
 
 use super::private::PrivateFolder;
-use crate::fs;
+use crate::fs::{self, FolderUse, ProcessFolder};
 use crate::isolation::{Absent, Access, Enclosure, Mechanism, Place, Shown};
-use crate::session::Layout;
+use crate::session::{Layout, temporary_folders};
 use crate::slots::agents::{HomeUse, ProcessPlan};
 
 /// Where programs leave temporary files.
@@ -34,7 +33,7 @@ pub struct Surroundings {
     /// The folder that the command was started in.
     current: PathBuf,
     /// The folder of all private ones.
-    scratch: TempDir,
+    scratch: ProcessFolder,
     /// How many private folders have been given a name.
     given: AtomicU64,
 }
@@ -42,15 +41,15 @@ pub struct Surroundings {
 impl Surroundings {
     /// Around a command started in `current` by a user with this `home`; `sessions` need not exist yet.
     pub fn new(sessions: Vec<PathBuf>, home: Option<PathBuf>, current: PathBuf) -> io::Result<Self> {
-        // A path without symbolic links, for that is what mounts are told by.
-        let place = std::env::temp_dir().canonicalize()?;
-        let scratch = tempfile::Builder::new().prefix("team-slots-").tempdir_in(place)?;
+        let scratch = ProcessFolder::make(FolderUse::Slots)?;
         Ok(Self { sessions, home, current, scratch, given: AtomicU64::new(0) })
     }
 
-    /// The folders of which slots of the session at `session` see nothing.
+    /// The folders of which slots of the session at `session` see nothing: temporary sessions of other commands are among
+    /// them, for not every mechanism puts another folder in the place of the temporary one.
     fn hidden(&self, session: &Layout) -> Vec<PathBuf> {
-        hidden(&self.sessions, session.root(), &[Some(self.current.as_path()), self.home.as_deref()])
+        let bases: Vec<PathBuf> = self.sessions.iter().cloned().chain(temporary_folders()).collect();
+        hidden(&bases, session.root(), &[Some(self.current.as_path()), self.home.as_deref()])
     }
 
     /// The mechanism for a slot of the session at `session`.

@@ -153,6 +153,18 @@ impl Catalogue {
         })
     }
 
+    /// What to write on a command line to name the session of `layout`: its id where that leads to it, else its path.
+    #[must_use]
+    pub fn reference(&self, layout: &Layout) -> String {
+        let base = fs::canonicalize(&self.base);
+        if base.is_ok_and(|base| layout.root().parent() == Some(base.as_path())) {
+            return layout.name();
+        }
+        let path = layout.root().display().to_string();
+        let plain = |c: char| c.is_alphanumeric() || "/._-+@:,".contains(c);
+        if path.chars().all(plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
+    }
+
     fn folders(&self) -> Result<Vec<Layout>, SessionError> {
         let entries = match fs::read_dir(&self.base) {
             Ok(entries) => entries,
@@ -234,6 +246,12 @@ mod tests {
         assert_eq!(catalogue.find(&old).unwrap().name(), old);
         assert_eq!(catalogue.find("team-n").unwrap().name(), new);
         assert_eq!(catalogue.find("latest").unwrap().name(), new);
+        let elsewhere = Catalogue::new(dir.path().join("it's"));
+        for (catalogue, expected) in [(&catalogue, old.clone()), (&elsewhere, path.display().to_string())] {
+            let layout = catalogue.find(path.to_str().unwrap()).unwrap();
+            assert_eq!(catalogue.reference(&layout), expected);
+        }
+        assert_eq!(catalogue.reference(&Layout::new("/a b/it's")), r"'/a b/it'\''s'");
         assert!(matches!(catalogue.find("team-"), Err(SessionError::Ambiguous { .. })));
         assert!(matches!(catalogue.find("nope"), Err(SessionError::NotFound { .. })));
         let ids: Vec<String> = catalogue.list().unwrap().into_iter().map(|(_, meta)| meta.session_id).collect();

@@ -14,6 +14,14 @@ pub enum SessionError {
     /// The operating system refused.
     #[error("{0}")]
     Io(#[from] std::io::Error),
+    /// Neither the session's folder nor a temporary one could be made.
+    #[error("{refused}; nor can a temporary session be made: {error}")]
+    Nowhere {
+        /// What is wrong with the session's folder.
+        refused: String,
+        /// What is wrong with the temporary one.
+        error: std::io::Error,
+    },
     /// A file of the session is not there.
     #[error("`{}` is missing", .0.display())]
     Missing(PathBuf),
@@ -147,6 +155,10 @@ impl From<SessionError> for Error {
     fn from(error: SessionError) -> Self {
         let (kind, hint) = match &error {
             SessionError::Io(_) | SessionError::Gone(_) => (ErrorKind::Io, None),
+            SessionError::Nowhere { .. } => (
+                ErrorKind::Io,
+                Some("make room or give permission in one of the two, or name another folder with `--sessions-dir`"),
+            ),
             SessionError::Newer { .. } => (ErrorKind::Integrity, None),
             SessionError::Missing(_) | SessionError::Malformed { .. } => (
                 ErrorKind::Integrity,

@@ -15,6 +15,7 @@ mod dialogue;
 mod error;
 mod events;
 mod follow;
+pub mod gc;
 mod layout;
 mod life;
 mod manifest;
@@ -30,6 +31,7 @@ mod statistics;
 mod status;
 pub mod store;
 mod take_up;
+mod temporary;
 #[cfg(test)]
 pub(crate) mod testing;
 
@@ -54,3 +56,4 @@ pub use rounds::RoundStand;
 pub use statistics::Statistics;
 pub use status::{Live, SlotStatus, Status};
 pub use take_up::{Drift, Ended, TakeUp};
+pub use temporary::{is_temporary, temporary_folders};

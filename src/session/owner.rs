@@ -17,6 +17,7 @@ use super::meta::{EventsSeal, Meta, Money, Phase, SessionKind, SessionState};
 use super::panel::{NewPanel, PanelFolder};
 use super::requests;
 use super::rounds::RoundStand;
+use super::temporary;
 use crate::fault::{self, Point};
 use crate::fs::{self, OwnerLock};
 use crate::ids::{FormatVersion, Sha256Hash, slug};
@@ -76,7 +77,7 @@ pub struct Session {
     pub(super) panel: PanelFolder,
     /// The conversations that something was said in, by file.
     pub(super) conversations: BTreeMap<String, OpenConversation>,
-    /// Why the session is in a private temporary folder, if it is.
+    /// Why the session is in a private temporary folder instead of where it was wanted, if it is.
     temporary: Option<String>,
     _lock: OwnerLock,
 }
@@ -84,17 +85,29 @@ pub struct Session {
 impl Session {
     /// Makes a new session's folder and takes its lock.
     ///
-    /// Where `base` cannot be written, a private temporary folder of the same layout is used and
+    /// Where no session can be made in `base`, a private temporary folder of the same layout is used and
     /// [`Self::temporary`] says why.
     pub fn create(new: NewSession<'_>, now: Timestamp, rng: &mut impl CryptoRng) -> Result<Self, SessionError> {
-        let reason = match Self::create_in(new.base, &new, now, rng) {
-            Err(SessionError::Io(reason)) => reason.to_string(),
-            made => return made,
+        let refused = match Self::create_in(new.base, &new, now, rng) {
+            Ok(session) => return Ok(session),
+            Err(error) => temporary::refusal(&error).ok_or(error)?,
         };
-        let private = std::env::temp_dir().join(format!("team-{:016x}", rng.next_u64()));
-        fs::create_private_dir(&private)?;
-        let session = Self::create_in(&private, &new, now, rng)?;
-        Ok(Self { temporary: Some(reason), ..session })
+        match Self::create_temporary(new, now, rng) {
+            Ok(session) => Ok(Self { temporary: Some(refused), ..session }),
+            // Both are to be mended by whoever reads it.
+            Err(SessionError::Io(error)) => Err(SessionError::Nowhere { refused, error }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The same in a private temporary folder from the outset; `base` is not used.
+    pub fn create_temporary(
+        new: NewSession<'_>,
+        now: Timestamp,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self, SessionError> {
+        let folder = temporary::make()?;
+        Self::create_in(&folder, &new, now, rng).inspect_err(|_| temporary::discard(&folder))
     }
 
     fn create_in(
@@ -204,7 +217,7 @@ impl Session {
         &mut self.panel
     }
 
-    /// Why the session is in a temporary folder, if it is.
+    /// Why the session is in a temporary folder instead of where it was wanted, if it is.
     #[must_use]
     pub fn temporary(&self) -> Option<&str> {
         self.temporary.as_deref()
@@ -305,7 +318,8 @@ impl Session {
     }
 }
 
-fn take_lock(layout: &Layout) -> Result<OwnerLock, SessionError> {
+/// Takes the session's lock for this process.
+pub(super) fn take_lock(layout: &Layout) -> Result<OwnerLock, SessionError> {
     let owner = format!("process {} on `{}`", std::process::id(), host_name());
     OwnerLock::acquire(&layout.lock(), &owner, LOCK_PATIENCE)?
         .map_err(|owner| SessionError::Owned { session: layout.name(), owner })

@@ -362,6 +362,8 @@ fn who_watches_is_told_every_turn_as_it_was_recorded() {
         for line in printed.lines() {
             let mut event: Value = serde_json::from_str(line).unwrap();
             let folder = event.as_object_mut().unwrap().remove("folder").unwrap();
+            let path = event.as_object_mut().unwrap().remove("path").unwrap();
+            assert!(path.as_str().unwrap().ends_with(&env.session().id()), "{path}");
             told.entry(folder.as_str().unwrap().to_owned()).or_default().push(event);
         }
         for folder in folders {

@@ -100,7 +100,7 @@ fn a_prompt_that_cannot_be_sent_is_refused_with_its_place_before_anything_is_mad
 
 #[test]
 fn every_usage_error_is_exit_2_and_makes_nothing() {
-    let cases: [(&[&str], &[&str]); 24] = [
+    let cases: [(&[&str], &[&str]); 27] = [
         (&["run", "-m", "a,nosuch", "two words"], &["unknown model `nosuch`", "known:"]),
         (&["run", "-m", "a,,a", "two words"], &["model"]),
         (&["run", "-m", "a,claude:", "two words"], &["claude:"]),
@@ -122,6 +122,9 @@ fn every_usage_error_is_exit_2_and_makes_nothing() {
         (&["run", "-m", "a", "--require-pattern", "(", "two words"], &["--require-pattern", "unclosed group"]),
         (&["run", "-m", "a", "--require-blind", "two words"], &["--require-blind"]),
         (&["run", "-m", "a", "--session-path", "../outside", "two words"], &["--session-path", "../outside"]),
+        (&["run", "-m", "a", "--session-path", "b", "SESSION_PATH: a\nwhich?"], &["--session-path b", "line 1 of the"]),
+        (&["run", "-m", "a", "--session-path", "b", "--legacy", "two words"], &["--legacy", "--session-path"]),
+        (&["run", "-m", "a", "LEGACY_MODE: maybe\nwhich?"], &["LEGACY_MODE: maybe", "line 1", "true"]),
         (&["run", "-m", "a", "--quiet", "--verbose", "two words"], &["--verbose"]),
         (&["run-and-judge", "-m", "a", "--judges", "nosuch", "two words"], &["nosuch"]),
         (&["run-and-judge", "-m", "a,a", "--prompts", "missing", "two words"], &["missing"]),
@@ -168,13 +171,13 @@ fn a_session_goes_into_the_folder_that_the_caller_names() {
     for (arguments, input) in [
         (&["-i", "in.md"][..], format!("SESSION_PATH: theirs/here\n{body}")),
         (&["-i", "in.md", "--session-path", "theirs/here"], body.to_owned()),
-        (&["-i", "in.md", "--session-path", "theirs/here"], format!("SESSION_PATH: other\n{body}")),
+        (&["-i", "in.md", "--session-path", "theirs/../theirs/here"], format!("SESSION_PATH: theirs/here\r\n{body}")),
     ] {
         let env = env();
         env.write("in.md", input);
         let (code, said) = team(&env, &[&["run", "-m", "a"], arguments].concat());
         assert_eq!(code, Some(0), "{said}");
-        assert!(!env.path("ai-docs").exists() && !env.path("other").exists());
+        assert!(!env.path("ai-docs").exists());
         let inside: Vec<_> = std::fs::read_dir(env.path("theirs/here")).unwrap().collect();
         assert_eq!(inside.len(), 1);
         let session = Session::at(inside.into_iter().next().unwrap().unwrap().path());
@@ -187,11 +190,13 @@ fn a_session_goes_into_the_folder_that_the_caller_names() {
 fn a_directive_that_leads_outside_is_refused() {
     let env = env();
     std::os::unix::fs::symlink(env.home(), env.path("link")).unwrap();
-    for path in ["../outside", "/tmp", "a/../../outside", "link/below"] {
+    std::os::unix::fs::symlink("nowhere", env.path("dangling")).unwrap();
+    for path in ["../outside", "/tmp", "a/../../outside", "link/below", "dangling/below"] {
         env.write("in.md", format!("SESSION_PATH: {path}\nWhat now?\n"));
         let (code, said) = team(&env, &["run", "-m", "a", "in.md"]);
         assert_eq!(code, Some(2), "{path}: {said}");
-        assert!(said.contains(path), "{said}");
+        assert!(said.contains(&format!("line 1 of `in.md`: `SESSION_PATH` names `{path}`")), "{said}");
+        assert!(said.contains("hint: name a folder below the current directory"), "{said}");
         assert_nothing_made(&env, path);
     }
     assert!(!env.home().join("below").exists());

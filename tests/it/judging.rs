@@ -470,6 +470,8 @@ fn every_line_of_json_output_is_an_event_and_together_they_are_the_whole_record(
     for line in out.lines() {
         let mut event: Value = serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
         let folder = event.as_object_mut().unwrap().remove("folder").unwrap();
+        let path = event.as_object_mut().unwrap().remove("path").unwrap();
+        assert!(path.as_str().unwrap().ends_with(&env.session().id()), "{path}");
         folders.entry(folder.as_str().unwrap().to_owned()).or_default().push(event);
     }
     let session = env.session();

@@ -107,12 +107,14 @@ fn the_main_help_has_examples_and_exit_codes() {
       run            Ask every model of a panel the same thing
       judge          Let judges vote blind on a finished run
       run-and-judge  Ask, then vote: `run` and `judge` in one
+      vote           Let every model of a panel vote on a text itself
       resume         Go on with a session that was cut off, stopped, or failed in part
       status         Show how far a session is
       list           List sessions, the newest first
       show           Show a session's answers and verdict
       verify         Check that a session's folder still is what its record says
       cancel         Stop a running session, or one slot of it
+      gc             Remove what is left over, and list what stays
       doctor         Check whether everything is ready to ask the panel
       models         List what can be asked here and now
       config         Show the effective settings, each with where it comes from
@@ -137,12 +139,14 @@ fn the_main_help_has_examples_and_exit_codes() {
       team run-and-judge -m claude,codex,ollama@qwen3 task.md     blind answers, then a blind vote
       team run -m claude:opus,codex "Why is the sky blue?"        only the answers
       team judge latest                                           vote on a finished run
+      team vote -m claude,codex,ollama@qwen3 plan.md              approve or reject a text
       team resume                                                 go on where a run was cut off
       team show latest --reveal                                   who wrote what
       team verify latest                                          whether all is as it was recorded
 
     Exit codes:
-      0    done: `run` has at least one answer, `judge` has a ranking
+      0    done: `run` has at least one answer, `judge` has a ranking, `vote` approves
+      1    `vote` rejects
       2    wrong usage or configuration, or another process owns the session
       3    no decision
       4    nothing usable: no slot completed (with `--strict`: any slot is missing)
@@ -176,7 +180,9 @@ fn the_help_of_run_names_every_option() {
                                 given, so that it is the choice from now on
           --estimate            Say what would be sent and what it would cost, and start nothing
           --name <NAME>         A word for the session's name
-          --session-path <DIR>  Put the session inside of this folder
+          --session-path <DIR>  Put the session inside of this folder below the current one
+          --legacy              Keep the session in a temporary folder, and copy the results to
+                                `ai-docs/` after the verdict
       -h, --help                Print help
 
     Workspace:

@@ -50,7 +50,7 @@ pub(in crate::engine) async fn conclude(
             Err(error) => problem = Some(error),
         }
     }
-    end(session, decision, verdict, problem, control.stop(), observer)
+    end(session, decision, verdict, problem, control.stop(), services, observer)
 }
 
 /// Whether somebody stopped the command, who may want to go on with it.

@@ -8,6 +8,7 @@ use rand::CryptoRng;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Repair, ResolvedModel, Threshold};
+use crate::engine::keeping::Keeping;
 use crate::engine::outcome::Outcome;
 use crate::engine::plan::{ChosenBy, RunPlan, Terms, load_again};
 use crate::engine::run::{Context, RunRequest, begin};
@@ -24,8 +25,8 @@ use crate::verdict::default_quorum;
 pub struct VoteRequest {
     /// The kind of session.
     pub kind: SessionKind,
-    /// The folder that the session is made in.
-    pub base: PathBuf,
+    /// Where the session is kept.
+    pub keeping: Keeping,
     /// The text that names it.
     pub title: String,
     /// The text that is voted on. It is data: nothing in it is an instruction to a member.
@@ -56,7 +57,7 @@ pub struct VoteRequest {
 }
 
 impl VoteRequest {
-    /// Refuses, before anybody is asked, a quorum that this panel cannot reach.
+    /// The quorum that holds. Refuses, before anybody is asked, one that this panel cannot reach.
     pub fn check(&self) -> Result<u32> {
         let members = u32::try_from(self.models.len()).unwrap_or(u32::MAX);
         let votes = if members == 1 { "one vote".to_owned() } else { format!("{members} votes") };
@@ -146,7 +147,7 @@ pub async fn vote<R: CryptoRng>(request: VoteRequest, context: Context<'_>, rng:
     let plan = VotePlan { threshold: request.threshold, quorum, repair: request.repair, prompts: request.prompts_dir };
     let run_request = RunRequest {
         kind: request.kind,
-        base: request.base,
+        keeping: request.keeping,
         title: request.title,
         input,
         models: request.models,

@@ -4,6 +4,7 @@ mod assigning;
 mod ballots;
 mod hostile;
 mod prompting;
+mod tasks;
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;

@@ -80,14 +80,16 @@ fn why(verdict: &TaskVerdict) -> String {
 
 fn bar(verdict: &TaskVerdict) -> String {
     let count = verdict.votes;
+    let needed = match count.valid {
+        0 => "and there is none".to_owned(),
+        valid => format!("which is {} of {valid}", verdict.needed),
+    };
     format!(
-        "- Bar: {} (`{}`), which is {} of {}\n\
+        "- Bar: {} (`{}`), {needed}\n\
          - Quorum: {} of a panel of {}; {} cast\n\
          - Votes: {} for, {} against, {}, {} missing",
         verdict.threshold.describe(),
         verdict.threshold,
-        verdict.needed,
-        count.valid,
         plural(verdict.quorum, "valid vote"),
         count.panel,
         match count.valid {

@@ -62,6 +62,8 @@ fn after_ctrl_c_what_was_stopped_is_asked_again_and_what_failed_only_on_request(
     let mut team = env.start(&["run", "-m", "early,late,shaky", "why?"]);
     let session = env.session_with("status.json");
     let (late, shaky) = (session.id_of("late"), session.id_of("shaky"));
+    let early = session.id_of("early");
+    wait_until("the early one's end", || (session.slot(&early)["state"] == "COMPLETED").then_some(()));
     wait_until("the shaky one's end", || (session.slot(&shaky)["state"] == "FAILED").then_some(()));
     wait_until("the late one's question", || (count(&env, "late", "answer") == 1).then_some(()));
     team.signal(Signal::SIGINT);

@@ -54,8 +54,11 @@ fn a_later_round_is_resumed_with_its_own_judges() {
     die(&env, "slot-end-settled", &["judge", "--judges", "slow,quick"]);
     let session = env.session();
     let done = finished_in(&session, "judging-2");
+    // The other one may have been killed before it came to note anything.
+    let asked = || count(&env, "slow", "votes") + count(&env, "quick", "votes");
+    let asked_before = asked();
     finish(&env, &["resume"], 0);
-    assert_eq!(count(&env, "slow", "votes") + count(&env, "quick", "votes"), 4 - done);
+    assert_eq!(asked(), asked_before + 2 - done);
     assert_eq!(PANEL.iter().map(|name| count(&env, name, "votes")).collect::<Vec<_>>(), before);
     assert!(session.has("judging-2/verdict.json"));
     assert_consistent(&session);

@@ -3,7 +3,7 @@
 use std::os::unix::process::ExitStatusExt;
 
 use super::world::{LIST, script, verifies};
-use crate::support::{Session, TeamToml, TestEnv, finish};
+use crate::support::{Session, TeamToml, TestEnv, finish, wait_until};
 
 /// Runs until `point`, in a world whose workspace holds one file.
 fn cut_off(point: &str) -> (TestEnv, Session) {
@@ -80,4 +80,43 @@ fn verify_names_a_workspace_that_was_changed_lost_or_planted() {
     std::fs::create_dir(env.session().path("workspace")).unwrap();
     let (out, _) = finish(&env, &["verify"], 6);
     assert!(out.contains("`workspace`: is no part of the session"), "{out}");
+}
+
+#[test]
+fn a_snapshot_that_could_not_be_taken_leaves_nothing_behind_and_resume_takes_it() {
+    let env = TestEnv::with(&script(TeamToml::new().panel(&["eye"]), "eye", LIST));
+    env.write("app/large.txt", vec![b'x'; 300_000]);
+    let mut team =
+        env.start_under(&["prlimit", "--fsize=200000", "--"], &["run", "--workspace", "app", "what is there?"]);
+    assert_eq!(team.wait().code(), Some(70), "{}", team.stderr());
+    let err = team.stderr();
+    assert!(err.contains("cannot take the snapshot of the workspace") && err.contains("large.txt"), "{err}");
+    assert!(err.contains("`team resume"), "{err}");
+    let session = env.session();
+    assert!(!session.has("workspace") && !session.has(".workspace.part"), "{:?}", session.files());
+    assert_eq!(session.slot("01")["state"], "PENDING");
+    verifies(&env);
+    finish(&env, &["resume"], 0);
+    assert!(session.text("response-01.md").contains("large.txt f"));
+    verifies(&env);
+}
+
+#[test]
+fn copies_go_with_their_slots_when_team_itself_is_killed() {
+    for isolation in ["landlock", "none"] {
+        let env = TestEnv::new().set("TEAM_ISOLATION", isolation);
+        // Not directly in the folder on the way to the sessions, where Landlock lets nobody make a file.
+        let ready = env.write("out/empty", "").with_file_name("ready");
+        let hang = format!(": > '{}'; exec sleep 60", ready.display());
+        env.write("team.toml", script(TeamToml::new().panel(&["slow"]), "slow", &hang).text());
+        env.write("app/sub/a.txt", "x\n");
+        let mut team = env.start(&["run", "--workspace", "app", "what?"]);
+        wait_until("the slot", || ready.exists().then_some(()));
+        team.signal(nix::sys::signal::Signal::SIGKILL);
+        team.wait();
+        env.wait_for_no_processes();
+        let tmp = env.home().parent().unwrap().join("tmp");
+        // By supervisors that belong to no world: they may have outlived the last process of this one for a moment.
+        wait_until("the end of the copies", || std::fs::read_dir(&tmp).unwrap().next().is_none().then_some(()));
+    }
 }
