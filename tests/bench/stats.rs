@@ -61,6 +61,10 @@ fn copy_files(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
         let (path, copy) = (entry.path(), to.join(entry.file_name()));
-        if path.is_dir() { copy_files(&path, &copy) } else { drop(std::fs::copy(&path, &copy).unwrap()) }
+        if path.is_dir() {
+            copy_files(&path, &copy)
+        } else {
+            let _ = std::fs::copy(&path, &copy).unwrap();
+        }
     }
 }

@@ -207,7 +207,7 @@ impl Writer {
 fn is_safe(address: &str) -> bool {
     let plain = address.chars().all(|c| !c.is_control() && !c.is_whitespace());
     let starts = |scheme: &&str| address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
-    plain && SCHEMES.iter().any(|scheme| starts(&scheme))
+    plain && SCHEMES.iter().any(starts)
 }
 
 /// As the value of an attribute: nothing in it ends the value, and nothing hides.

@@ -128,7 +128,8 @@ fn spread(mut values: Vec<f64>) -> Spread {
     values.sort_by(f64::total_cmp);
     let (Some(least), Some(most)) = (values.first(), values.last()) else { return Spread::default() };
     let half = values.len() / 2;
-    let median = if values.len() % 2 == 0 { f64::midpoint(values[half - 1], values[half]) } else { values[half] };
+    let median =
+        if values.len().is_multiple_of(2) { f64::midpoint(values[half - 1], values[half]) } else { values[half] };
     let rounded = |value: f64| (value * 1000.0).round() / 1000.0;
     Spread {
         of: number(values.len()),
