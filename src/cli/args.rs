@@ -49,8 +49,8 @@ Examples:
   team stats                                                  how each model did over all sessions
 
 Exit codes:
-  0    done: `run` has at least one answer, `judge` has a ranking, `vote` approves
-  1    `vote` rejects
+  0    done: `run` has at least one answer, `judge` has a ranking, `vote` or `gate` approves
+  1    `vote` or `gate` rejects
   2    wrong usage or configuration, or another process owns the session
   3    no decision
   4    nothing usable: no slot completed (with `--strict`: any slot is missing)

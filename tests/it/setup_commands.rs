@@ -108,11 +108,14 @@ fn the_main_help_has_examples_and_exit_codes() {
       judge          Let judges vote blind on a finished run
       run-and-judge  Ask, then vote: `run` and `judge` in one
       vote           Let every model of a panel vote on a text itself
+      gate           Let a panel vote on what a branch changes, in CI
       resume         Go on with a session that was cut off, stopped, or failed in part
       status         Show how far a session is
       list           List sessions, the newest first
       show           Show a session's answers and verdict
       verify         Check that a session's folder still is what its record says
+      report         Make a report of a session: one HTML file that needs nothing else, or text
+      stats          Count over sessions how each model did
       cancel         Stop a running session, or one slot of it
       gc             Remove what is left over, and list what stays
       doctor         Check whether everything is ready to ask the panel
@@ -143,10 +146,12 @@ fn the_main_help_has_examples_and_exit_codes() {
       team resume                                                 go on where a run was cut off
       team show latest --reveal                                   who wrote what
       team verify latest                                          whether all is as it was recorded
+      team report --open                                          all of it in the browser
+      team stats                                                  how each model did over all sessions
 
     Exit codes:
-      0    done: `run` has at least one answer, `judge` has a ranking, `vote` approves
-      1    `vote` rejects
+      0    done: `run` has at least one answer, `judge` has a ranking, `vote` or `gate` approves
+      1    `vote` or `gate` rejects
       2    wrong usage or configuration, or another process owns the session
       3    no decision
       4    nothing usable: no slot completed (with `--strict`: any slot is missing)

@@ -138,13 +138,14 @@ fn a_gate_whose_time_is_up_ends_without_a_decision_and_every_process_of_it_with_
 
 #[test]
 fn a_gate_that_has_spent_what_it_may_asks_nobody_else_and_approves_nothing() {
-    let cost = r#"print {"type":"result","subtype":"success","is_error":false,"result":"nothing","total_cost_usd":2.0,"usage":{"input_tokens":1,"output_tokens":1}}"#;
-    let config = panel(&["APPROVE", "APPROVE"])
-        .agent_with("dear", &[cost], &[("output", "claude-stream-json".into())])
-        .panel(&["dear", "dear", "ma", "mb"])
-        .key("gate", super::world::gate_keys("max_cost = 1.5\nquorum = 4"));
+    let step = r#"print {"type":"result","subtype":"success","is_error":false,"result":"```vote\\nVERDICT: APPROVE\\nCONFIDENCE: 8\\nSUMMARY: s\\nKEY_ISSUES: None\\n```","total_cost_usd":2.0,"usage":{"input_tokens":1,"output_tokens":1}}"#;
+    let config = TeamToml::new()
+        .agent_with("dear", &[step], &[("output", "claude-stream-json".into())])
+        .panel(&["dear", "dear"])
+        .key("gate", super::world::gate_keys("max_cost = 1.5"));
     let repo = Repo::changed(&config);
     let report = repo.report(&["--jobs", "1"], 3);
-    assert_eq!(report["outcome"], "no_decision", "{report:#}");
-    assert!(report["details"].to_string().contains("stopped"), "{report:#}");
+    let ruling = &report["ruling"];
+    assert_eq!((&ruling["approvals"], &ruling["missing"]), (&1.into(), &1.into()), "{report:#}");
+    assert_eq!(repo.report(&["--jobs", "1", "--max-cost", "5"], 0)["outcome"], "approved");
 }

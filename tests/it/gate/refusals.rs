@@ -86,12 +86,12 @@ fn in_a_shallow_clone_and_says_how_to_deepen_it() {
 
 #[test]
 fn with_wrong_settings_of_the_base() {
-    let config =
-        panel(&["APPROVE", "APPROVE"]).key("gate", super::world::gate_keys("treshold = \"majority\"\nmax_cost = -1.0"));
+    let config = panel(&["APPROVE", "APPROVE"])
+        .key("gate", super::world::gate_keys("treshold = \"majority\"\nignore = [\"[a\"]"));
     refuses(
         &Repo::changed(&config),
         &[],
-        &["unknown key `treshold` in `[gate]`", "did you mean `threshold`?", "`gate.max_cost`"],
+        &["unknown key `treshold` in `[gate]`", "did you mean `threshold`?", "`gate.ignore` has the pattern `[a`"],
     );
 }
 
