@@ -1,7 +1,7 @@
 //! A repository's gate: what a branch changes (or a plan, or what a command prints), put to the vote of a panel.
 //!
 //! [`Revisions::find`] says which commits are compared, [`settings_at`] what the base says about the gate (the branch has
-//! no say in it), [`check_trust`] that nothing that is run is the branch's own, [`look`] what of it is sent and what is not,
+//! no say in it), [`check_trust`] that nothing that is run is the branch's own, [`look()`] what of it is sent and what is not,
 //! with the reason. The caller has the vote taken by the engine; [`concluded`] makes the
 //! [`GateReport`](crate::report::ci::GateReport) of it. Nothing is written here, and nobody is asked.
 
