@@ -7,7 +7,7 @@ use super::rules::{Bench, RoundRules};
 use crate::config::{ResolvedModel, VoteRules};
 use crate::error::Result;
 use crate::ids::SlotId;
-use crate::judging::{Answer, Coverage, Judge, check_panel};
+use crate::judging::{Answer, Coverage, Judge, check_panel, rehearse_judging};
 use crate::prompts::Prompts;
 use crate::session::Manifest;
 
@@ -62,6 +62,7 @@ impl JudgeRequest {
 
     /// The same after a run: only the answers of the models that are `complete` need a judge.
     pub fn check_complete(&self, models: &[ResolvedModel], complete: &[bool]) -> Result<Coverage> {
+        rehearse_judging(&self.prompts)?;
         // The ids are drawn later; any one-to-one choice tells the same.
         let seats: Vec<SlotId> = SlotId::panel(models.len()).collect();
         let answers = seats

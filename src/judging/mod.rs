@@ -7,6 +7,8 @@
 //! reverse order ([`Assignment::reversed`]) and once more for what its ballot lacks ([`JudgeVotes::to_repair`]); all
 //! ballots of a round are the [`Votes`] of `votes.json`, and [`JudgeVotes::outcomes`] says what they come to.
 //!
+//! [`rehearse_judging`] and [`rehearse_voting`] tell of a user's text that cannot be used before anybody is asked.
+//!
 //! Ballots from elsewhere ([`read_json`], [`read_text`]) become a round of the same shape.
 //!
 //! Everything is a function of its arguments: no file, no clock, no randomness of its own. No model's name enters any
@@ -25,6 +27,7 @@ mod order;
 mod pairs;
 mod panel;
 mod prompt;
+mod rehearsal;
 mod schema;
 mod task_prompt;
 mod turns;
@@ -46,6 +49,7 @@ pub use leaks::{LEAK_SCAN, LeakScan};
 pub use pairs::{PairVote, PairWinner};
 pub use panel::{Answer, Judge, Vendors, may_vote};
 pub use prompt::{BallotForm, JudgePrompts, PromptError};
+pub use rehearsal::{rehearse_judging, rehearse_voting};
 pub use schema::{schema, task_schema};
 pub use task_prompt::{TaskRepairPrompt, task_prompt, task_repair_prompt};
 pub(crate) use turns::is_repairable;

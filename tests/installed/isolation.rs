@@ -92,6 +92,7 @@ fn while_they_work_nothing_in_home_shows_the_prompt_or_who_works_where() {
     let session = env.session_with("status.json");
     wait_until("a question of both", || (provider.requests("hang") >= PROGRAMS.len()).then_some(()));
     let codex = env.path("codex-hang");
+    assert!(codex.is_dir(), "codex has a folder of its own here");
     let enforced = session.text("events.jsonl").contains("session files: enforced");
     for folder in [env.home(), codex.clone()] {
         for words in ["What is the answer?", "/work/0"] {
@@ -112,12 +113,13 @@ fn files_with(folder: &Path, words: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
-            let (path, kind) = (entry.path(), entry.file_type().unwrap());
+        // What comes and goes while it is looked for is not there.
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let Ok(kind) = entry.file_type() else { continue };
             if kind.is_dir() {
                 folders.push(path);
             } else if kind.is_file()
-                // What comes and goes while it is looked for is not there.
                 && std::fs::read(&path).is_ok_and(|bytes| memchr::memmem::find(&bytes, words.as_bytes()).is_some())
             {
                 found.push(path);

@@ -125,8 +125,8 @@ enum Words {
 const SHORT_JUDGE: &str =
     "Judge {{ count }} answers to a task.\n\n{{ task }}\n\n{{ answers }}\n\n{{ ballot_format }}\n";
 
-const SHORT_REPAIR: &str =
-    "Judge {{ count }} answers to a task.\n\n{{ task }}\n\n{{ answers }}\n\n{{ ballot_format }}\n";
+const SHORT_REPAIR: &str = "Judge {{ count }} answers to a task.\n\n{{ task }}\n\n{{ answers }}\n\nYour reply:\n\n{{ reply }}\n\n\
+     {{ ballot_format }}\n";
 
 /// Without an example so small a model never ends a list of faults.
 const SHORT_BALLOT: &str = "Reply like this, with one vote for each of {{ aliases | join(\", \") }}:\n\
@@ -139,7 +139,7 @@ fn every_slot_is_accounted_for(seats: usize, words: Words) {
     // Less context than it has: so many answers do not fit, and each judge gets some of them.
     let (max_tokens, context, options): (i64, i64, &[&str]) = match words {
         Words::Usual => (120, 1280, &[]),
-        Words::Few => (72, 360, &["--prompts", "short"]),
+        Words::Few => (110, 440, &["--prompts", "short"]),
     };
     if !options.is_empty() {
         env.write("short/judge.md", SHORT_JUDGE);

@@ -100,7 +100,7 @@ fn a_prompt_that_cannot_be_sent_is_refused_with_its_place_before_anything_is_mad
 
 #[test]
 fn every_usage_error_is_exit_2_and_makes_nothing() {
-    let cases: [(&[&str], &[&str]); 27] = [
+    let cases: [(&[&str], &[&str]); 30] = [
         (&["run", "-m", "a,nosuch", "two words"], &["unknown model `nosuch`", "known:"]),
         (&["run", "-m", "a,,a", "two words"], &["model"]),
         (&["run", "-m", "a,claude:", "two words"], &["claude:"]),
@@ -128,10 +128,17 @@ fn every_usage_error_is_exit_2_and_makes_nothing() {
         (&["run", "-m", "a", "--quiet", "--verbose", "two words"], &["--verbose"]),
         (&["run-and-judge", "-m", "a", "--judges", "nosuch", "two words"], &["nosuch"]),
         (&["run-and-judge", "-m", "a,a", "--prompts", "missing", "two words"], &["missing"]),
+        (&["run-and-judge", "-m", "a,a", "--prompts", "own", "two words"], &["`repair.md`", "`{{ reply }}`", "not 0"]),
+        (&["vote", "-m", "a,a", "--prompts", "voting", "two words"], &["`vote.md`", "`{{ task }}`", "not 2"]),
+        (&["vote", "-m", "a,a", "--prompts", "again", "two words"], &["`vote-repair.md`", "`{{ reply }}`", "not 0"]),
     ];
     let env = env().set("TEAM_ISOLATION", "none");
     env.write("in.md", "a question\n");
     env.write("picture.png", "no text");
+    // Texts that would fail only when they are needed.
+    env.write("own/repair.md", "{{ task }} {{ answers }} {{ ballot_format }}\n");
+    env.write("voting/vote.md", "{{ task }} {{ task }}\n");
+    env.write("again/vote-repair.md", "{{ task }}\n");
     for (arguments, expected) in cases {
         let (code, said) = team(&env, arguments);
         assert_eq!(code, Some(2), "{arguments:?}: {said}");

@@ -14,7 +14,7 @@ use crate::engine::plan::{ChosenBy, RunPlan, Terms, load_again};
 use crate::engine::run::{Context, RunRequest, begin};
 use crate::error::{Error, Result};
 use crate::ids::Sha256Hash;
-use crate::judging::{Nonce, task_prompt};
+use crate::judging::{Nonce, rehearse_voting, task_prompt};
 use crate::prompts::{PromptName, Prompts};
 use crate::runner::Checks;
 use crate::session::{History, Layout, Record, SessionKind};
@@ -59,6 +59,7 @@ pub struct VoteRequest {
 impl VoteRequest {
     /// The quorum that holds. Refuses, before anybody is asked, one that this panel cannot reach.
     pub fn check(&self) -> Result<u32> {
+        rehearse_voting(&self.prompts)?;
         let members = u32::try_from(self.models.len()).unwrap_or(u32::MAX);
         let votes = if members == 1 { "one vote".to_owned() } else { format!("{members} votes") };
         let left_out = self.chosen.as_ref().map_or(0, |chosen| chosen.left_out.len());
