@@ -106,6 +106,11 @@ const BEGINNINGS: &[&[&str]] = &[
     &["eu", "sou"],
 ];
 
+/// How a text came about.
+const MADE: &str = "made|written|generated|produced|created|composed|drafted|authored|answered|given|provided";
+/// What may stand between "by" and the name of who made it.
+const MAKER: &str = r#" (?:the |an? )?(?:ai |large |language |model |assistant |llm |chatbot )*[*_`"'\[(]*"#;
+
 /// Makers that an author calls its own.
 const MAKERS: &[&str] = &["creator", "creators", "maker", "makers", "developer", "developers", "trainer", "trainers"];
 
@@ -132,7 +137,7 @@ pub(super) struct Found {
 
 /// The number of the way in which names are found, recorded with each round. One more whenever [`LeakScan`] finds something
 /// else in the same text, so that a later program knows which counts it can make again to check them.
-pub const LEAK_SCAN: u32 = 1;
+pub const LEAK_SCAN: u32 = 2;
 
 /// Looks for names; made once for a round.
 #[derive(Debug, Clone)]
@@ -229,6 +234,8 @@ fn leak(text: &str, name: Range<usize>) -> Option<Range<usize>> {
     let is_own = line.is_some_and(|line| DASH.is_match(line) && LAST.is_match(&text[name.end..]))
         || line.is_some_and(|line| BARE.is_match(line) && HERE.is_match(after))
         || MADE_ME.is_match(after)
+        || OWN_WORK.is_match(paragraph)
+        || BYLINE.is_match(paragraph) && SENTENCE_END.is_match(after)
         || UNSPACED.iter().any(|begin| before.trim_end().ends_with(begin))
         || is_led_by_author(paragraph, after);
     is_own.then_some(name)
@@ -351,6 +358,18 @@ static MADE_ME: LazyLock<Regex> = LazyLock::new(|| {
         r#"(?i)^[*_`"')\]]*,?\s+(?:(?:the company |the lab |the people )?(?:that|which|who)\s+)?(?:has |have )?(?:made|created|trained|built|developed|designed)\s+me\b"#,
     )
 });
+/// What is said of this very text up to the name of who made it: not of what the text is about.
+static OWN_WORK: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(&format!(
+        r#"(?i)\b(?:this|the above|my)(?: whole| entire)? (?:answer|response|reply|text|solution|review|message|output) (?:was |is |has been |comes |came )?(?:{MADE})(?: for you)? (?:by|from|with|using){MAKER}$"#
+    ))
+});
+/// A sentence that begins with who made something and holds nothing else.
+static BYLINE: LazyLock<Regex> =
+    LazyLock::new(|| compiled(&format!(r#"(?i)(?:^|[\n.!?:;)\]])[\s*_>#"]*(?:{MADE}) by{MAKER}$"#)));
+/// The sentence is over.
+static SENTENCE_END: LazyLock<Regex> =
+    LazyLock::new(|| compiled(r#"^[*_`"')\]]*(?:[.!][*_"')\]]*(?:\s|$)|\s*(?:\n|$))"#));
 /// After "As NAME" the author goes on about itself.
 static AUTHOR_GOES_ON: LazyLock<Regex> = LazyLock::new(|| {
     compiled(r#"(?i)^[*_`"')\]]*,?\s+(?:(?:an?|the)\s+[^.!?\n]{0,80}?,\s+)?(?:i|i['’][a-z]+|my|me|we|our)\b"#)
@@ -408,6 +427,14 @@ mod tests {
             ("Ich bin Claude. Je suis Gemini!", "Ich bin [model]. Je suis [model]!"),
             ("我是Claude，很高兴", "我是[model]，很高兴"),
             ("I AM CLAUDE", "I AM [model]"),
+            ("This answer was made by Claude.", "This answer was made by [model]."),
+            ("Made by kiwi", "Made by [model]"),
+            (
+                "This text was written by the model **kiwi**, quickly.",
+                "This text was written by the model **[model]**, quickly.",
+            ),
+            ("Text of mine. Written by kiwi.", "Text of mine. Written by [model]."),
+            ("My response has been generated with GPT-4o mini.", "My response has been generated with [model]."),
             ("I am\u{200b} Cla\u{200b}ude\u{202e}.", "I am\u{200b} [model]\u{202e}."),
         ] {
             assert_eq!(masked(text), expected, "{text}");
@@ -428,6 +455,8 @@ mod tests {
             ("- Claude\n- Gemini\n", 2),
             ("Use `gpt-4o` or claude-opus-4.5.", 2),
             ("I asked my friend. Google knows.", 1),
+            ("It is good. Created by Anthropic, Claude is a model.", 2),
+            ("The library was written by Google. This answer names Claude.", 2),
             ("ollama and philosophy, metadata and kiwis", 0),
         ] {
             let found = found(text);
