@@ -15,8 +15,9 @@ mod vote;
 mod words;
 mod workspace;
 
-use std::num::NonZeroUsize;
+use std::num::{IntErrorKind, NonZeroUsize, ParseIntError};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -276,7 +277,7 @@ pub struct StatusArgs {
 #[derive(Debug, Clone, Args)]
 pub struct ListArgs {
     /// The most sessions to list
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = count::<NonZeroUsize>, allow_negative_numbers = true)]
     pub limit: Option<NonZeroUsize>,
 }
 
@@ -391,6 +392,14 @@ impl JudgingArgs {
 }
 
 /// `-m "claude, codex"` is as good as `-m claude,codex`; an empty name is a slip.
+/// A whole number of which none would be nothing to do.
+fn count<N: FromStr<Err = ParseIntError>>(text: &str) -> Result<N, String> {
+    text.trim().parse().map_err(|error: ParseIntError| match error.kind() {
+        IntErrorKind::PosOverflow => "too large".to_owned(),
+        _ => "not a whole number of 1 or more".to_owned(),
+    })
+}
+
 fn model_name(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("a model's name is empty".to_owned()),

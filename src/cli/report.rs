@@ -72,6 +72,10 @@ fn write(given: Option<&Path>, layout: &Layout, text: &str, context: &Context) -
     if path.is_dir() {
         return Err(Error::usage(format!("`{}` is a folder", path.display())).hint("`-o` takes the name of a file"));
     }
+    if let Some(folder) = path.parent().filter(|folder| given.is_some() && !folder.is_dir()) {
+        return Err(Error::usage(format!("`-o`: there is no folder `{}`", folder.display()))
+            .hint("make it first, or name a file in a folder that is there"));
+    }
     fs::replace(&path, text.as_bytes()).map_err(|error| {
         let refused = Error::io(format!("cannot write `{}`", path.display()), error);
         match given {

@@ -100,7 +100,7 @@ fn a_prompt_that_cannot_be_sent_is_refused_with_its_place_before_anything_is_mad
 
 #[test]
 fn every_usage_error_is_exit_2_and_makes_nothing() {
-    let cases: [(&[&str], &[&str]); 30] = [
+    let cases: [(&[&str], &[&str]); 33] = [
         (&["run", "-m", "a,nosuch", "two words"], &["unknown model `nosuch`", "known:"]),
         (&["run", "-m", "a,,a", "two words"], &["model"]),
         (&["run", "-m", "a,claude:", "two words"], &["claude:"]),
@@ -117,7 +117,10 @@ fn every_usage_error_is_exit_2_and_makes_nothing() {
         (&["run", "-m", "a", "--timeout", "0", "two words"], &["no time at all"]),
         (&["run", "-m", "a", "--idle-timeout", "soon", "two words"], &["soon", "90s"]),
         (&["run", "-m", "a", "--deadline=-5s", "two words"], &["-5s"]),
-        (&["run", "-m", "a", "--jobs", "0", "two words"], &["--jobs"]),
+        (&["run", "-m", "a", "--jobs", "0", "two words"], &["--jobs", "1 or more"]),
+        (&["run", "-m", "a", "--jobs", "-1", "two words"], &["--jobs", "1 or more"]),
+        (&["run", "-m", "a", "--max-cost", "-1", "two words"], &["--max-cost", "-1"]),
+        (&["vote", "-m", "a,a", "--quorum", "0", "two words"], &["--quorum", "1 or more"]),
         (&["run", "-m", "a", "--min-bytes", "many", "two words"], &["--min-bytes"]),
         (&["run", "-m", "a", "--require-pattern", "(", "two words"], &["--require-pattern", "unclosed group"]),
         (&["run", "-m", "a", "--require-blind", "two words"], &["--require-blind"]),

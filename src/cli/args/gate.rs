@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{PaceArgs, model_name};
+use super::{PaceArgs, count, model_name};
 use crate::config::{FileSettings, GateSubject, Threshold};
 
 /// `team gate`.
@@ -40,10 +40,10 @@ pub struct GateArgs {
     #[arg(long, value_name = "BAR")]
     pub threshold: Option<Threshold>,
     /// The valid votes that it takes [default: as configured, or two, and more than half of the panel]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroU32>, allow_negative_numbers = true)]
     pub quorum: Option<NonZeroU32>,
     /// The most bytes of the change that are sent [default: as configured, or 262144]
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = count::<NonZeroU64>, allow_negative_numbers = true)]
     pub max_bytes: Option<NonZeroU64>,
     /// Exit with 4 when any member has no vote
     #[arg(long)]

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::Args;
 
+use super::count;
 use crate::config::{FileSettings, Limit};
 use crate::money::Usd;
 
@@ -21,13 +22,13 @@ pub struct PaceArgs {
     #[arg(long, value_name = "TIME")]
     pub deadline: Option<Limit>,
     /// Slots at once [default: all]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>, allow_negative_numbers = true)]
     pub jobs: Option<NonZeroUsize>,
     /// Retries of a request that failed before its first answer byte [default: 2]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub retries: Option<u32>,
     /// Stop when this many US dollars are spent, as far as it is known what models cost
-    #[arg(long, value_name = "USD")]
+    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
     pub max_cost: Option<Usd>,
 }
 

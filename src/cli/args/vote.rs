@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{AskArgs, LimitArgs};
+use super::{AskArgs, LimitArgs, count};
 use crate::config::{FileSettings, Repair, Threshold};
 
 /// `team vote`.
@@ -48,7 +48,7 @@ pub struct VotingArgs {
     #[arg(long, value_name = "BAR")]
     pub threshold: Option<Threshold>,
     /// The valid votes that it takes [default: two, and more than half of the panel]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroU32>, allow_negative_numbers = true)]
     pub quorum: Option<NonZeroU32>,
     /// Do not ask a member once more whose reply has no vote that can be read
     #[arg(long)]

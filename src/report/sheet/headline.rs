@@ -76,7 +76,7 @@ pub(super) fn of_changed() -> Headline {
         standing: Standing::Open,
         line: "The verdict is not as it was recorded, so it is not shown".to_owned(),
         banner: None,
-        sentence: "See Integrity below; `team judge` has the answers judged anew.".to_owned(),
+        sentence: "See Integrity below; `team verify` names what differs.".to_owned(),
     }
 }
 
