@@ -20,7 +20,7 @@ pub struct ResumeArgs {
     /// Also ask the slots and judges again that ended with an error of their own
     #[arg(long)]
     pub failed: bool,
-    /// Go on although the input, the manifest, a prompt or the program is not what it was
+    /// Go on although the input, the manifest, the workspace, a prompt or the version of `team` is not what it was
     #[arg(long)]
     pub accept_drift: bool,
     /// Other limits.
