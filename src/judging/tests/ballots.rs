@@ -66,6 +66,10 @@ use VoteVerdict::{Abstain, Approve, Reject};
 #[case::json_as_code("```rust\n{\"votes\": {\"@A\": {\"verdict\": \"APPROVE\"}}}\n```", [Err(NoBallot), Err(NoBallot)])]
 #[case::a_block_before_quoted_json("```vote\nRESPONSE: @A\nVERDICT: APPROVE\n```\n```json\n{\"votes\": {\"@A\": {\"verdict\": \"REJECT\"}, \"@B\": {\"verdict\": \"REJECT\"}}}\n```", [Ok(Approve), Err(NotVoted)])]
 #[case::a_block_behind_quoted_json("```json\n{\"votes\": {\"@A\": {\"verdict\": \"REJECT\"}}}\n```\n```vote\nRESPONSE: @A\nVERDICT: APPROVE\n```", [Ok(Approve), Err(NotVoted)])]
+#[case::json_with_two_verdicts("{\"votes\": {\"@A\": {\"verdict\": \"APPROVE\", \"verdict\": \"REJECT\"}, \"@B\": {\"verdict\": \"REJECT\", \"Verdict\": \"rejected\"}}}", [Err(Contradiction), Ok(Reject)])]
+#[case::json_with_a_name_twice("{\"votes\": {\"@A\": {\"verdict\": \"APPROVE\"}, \"@A\": {\"verdict\": \"REJECT\"}}}", [Err(Contradiction), Err(NotVoted)])]
+#[case::json_with_two_lists("{\"votes\": {\"@A\": {\"verdict\": \"APPROVE\"}}, \"votes\": [{\"response\": \"@A\", \"verdict\": \"REJECT\"}]}", [Err(Contradiction), Err(NotVoted)])]
+#[case::json_with_a_verdict_that_is_no_text("{\"votes\": {\"@A\": {\"verdict\": [\"APPROVE\"]}}}", [Err(UnclearVerdict), Err(NotVoted)])]
 #[case::json_cut_off("{\"votes\": [{\"response\": \"@A\", \"verdict\": \"APPROVE\"}, {\"resp", [Err(NoBallot), Err(NoBallot)])]
 #[case::empty("", [Err(NoBallot), Err(NoBallot)])]
 fn replies(#[case] reply: &str, #[case] expected: [Result<VoteVerdict, MissingReason>; 2]) {
