@@ -19,7 +19,7 @@ pub(super) struct Entry {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) entries: Vec<Entry>,
-    /// The contents of `json` fences.
+    /// The contents of `json` fences, quoted unless such a fence is all there is ([`whole_json`]).
     pub(super) json: Vec<String>,
     /// Openings of `vote` blocks inside other fences.
     pub(super) quoted: usize,
@@ -68,6 +68,30 @@ pub(super) fn find(text: &str) -> Found {
         close(&mut found, kind, &lines);
     }
     found
+}
+
+/// The JSON that `text` is as a whole, bare or in one fence; `None` when there is anything beside it.
+///
+/// What it looks like decides, not how the judge was asked: that a schema was in force is on no record, and a reply that
+/// is held to one is JSON and nothing else.
+pub(super) fn whole_json(text: &str) -> Option<&str> {
+    let text = text.trim();
+    let is_json = |text: &str| text.starts_with(['{', '[']);
+    if is_json(text) {
+        return Some(text);
+    }
+    let (first, rest) = text.split_once(['\n', '\r'])?;
+    let (fence, kind, _) = opening(first)?;
+    if kind != Kind::Json && !is_wrapping(first) {
+        return None;
+    }
+    let inside = match rest.rsplit_once(['\n', '\r']) {
+        Some((inside, last)) if fence.is_closed_by(last) => inside,
+        // The closing fence was forgotten.
+        _ => rest,
+    };
+    let alone = !inside.split(['\n', '\r']).any(|line| fence.is_closed_by(line));
+    Some(inside.trim()).filter(|inside| alone && is_json(inside))
 }
 
 fn close(found: &mut Found, kind: Kind, lines: &[&str]) {

@@ -14,7 +14,31 @@ pub(super) enum Field {
 
 /// `text` without the marks of emphasis, code and quotation around it.
 pub(super) fn plain(text: &str) -> &str {
-    text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`' | '"' | '\'' | '“' | '”'))
+    text.trim_matches(|c: char| c.is_whitespace() || is_mark(c))
+}
+
+fn is_mark(c: char) -> bool {
+    matches!(c, '*' | '_' | '`' | '"' | '\'' | '“' | '”')
+}
+
+/// `text` without the pairs of such marks that are around all of it: those of `"a" and "b"` are around its parts.
+fn unwrapped(text: &str) -> &str {
+    let mut text = text.trim();
+    while let Some(open) = text.chars().next().filter(|c| is_mark(*c)) {
+        let close = if open == '“' { '”' } else { open };
+        let rest = text.trim_start_matches(open);
+        let (opening, inside) = (&text[..text.len() - rest.len()], rest.trim_end_matches(close));
+        let closing = &rest[inside.len()..];
+        let paired = opening.chars().count() == closing.chars().count();
+        if !paired || inside.contains(opening) || inside.contains(closing) {
+            break;
+        }
+        text = inside.trim();
+    }
+    // Emphasis that was opened before the field's name.
+    let rest = text.trim_end_matches(['*', '_']);
+    let end = &text[rest.len()..];
+    if !end.is_empty() && !end.chars().any(|mark| rest.contains(mark)) { rest.trim_end() } else { text }
 }
 
 /// The field that `line` begins, and its value.
@@ -30,7 +54,18 @@ pub(super) fn field(line: &str) -> Option<(Field, &str)> {
         "KEY_ISSUES" | "KEY_ISSUE" | "ISSUES" => Field::KeyIssues,
         _ => return None,
     };
-    Some((field, plain(value)))
+    let value = match field {
+        Field::KeyIssues => behind_name(value),
+        _ => plain(value),
+    };
+    Some((field, value))
+}
+
+/// `value` without the marks that close those around the name of its field: what opens is followed by what it is around.
+fn behind_name(value: &str) -> &str {
+    let value = value.trim();
+    let rest = value.trim_start_matches(is_mark);
+    if rest.is_empty() || rest.starts_with(char::is_whitespace) { rest.trim_start() } else { value }
 }
 
 /// The words of `text`: runs of letters, digits and underscores.
@@ -97,6 +132,7 @@ pub(in crate::judging) fn confidence(value: &str) -> Confidence {
 
 /// Key issues on the line of the field's name: one, several behind semicolons, or a list in brackets.
 pub(super) fn issues(value: &str) -> Vec<String> {
+    let value = unwrapped(value);
     if let Some(list) = value.strip_prefix('[').and_then(|v| v.strip_suffix(']')) {
         if let Ok(list) = serde_json::from_str::<Vec<String>>(value) {
             return list.iter().filter_map(|text| issue(text)).collect();
@@ -108,16 +144,21 @@ pub(super) fn issues(value: &str) -> Vec<String> {
 
 /// One key issue without its bullet; `None` for what says that there is none.
 pub(super) fn issue(text: &str) -> Option<String> {
-    let text = text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '*' | '+' | '•'));
+    let text = text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '+' | '•'));
+    // Stars at a word are a bullet too, unless more behind it make them emphasis.
+    let text = match text.trim_start_matches('*') {
+        rest if rest.starts_with(char::is_whitespace) || !rest.contains('*') => rest.trim_start(),
+        _ => text,
+    };
     // A number and a dot or a parenthesis is a bullet too.
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let text = match text[digits..].strip_prefix(['.', ')']) {
         Some(rest) if digits > 0 && rest.starts_with(' ') => rest,
         _ => text,
     };
-    let text = plain(text);
+    let text = unwrapped(text);
     let nothing = ["", "none", "n/a", "na", "-", "nothing", "no issues"];
-    (!nothing.contains(&text.trim_end_matches('.').to_ascii_lowercase().as_str())).then(|| text.to_owned())
+    (!nothing.contains(&plain(text).trim_end_matches('.').to_ascii_lowercase().as_str())).then(|| text.to_owned())
 }
 
 #[cfg(test)]
@@ -209,5 +250,32 @@ mod tests {
         }
         assert_eq!(issue("  1. slow").as_deref(), Some("slow"));
         assert_eq!(issue("- 1.5 times slower").as_deref(), Some("1.5 times slower"));
+    }
+
+    #[test]
+    fn an_issue_keeps_the_marks_that_are_around_a_part_of_it() {
+        for (line, expected) in [
+            ("KEY_ISSUES: cost understated, \"empty input\"", "cost understated, \"empty input\""),
+            ("KEY_ISSUES: \"empty input\" is not handled", "\"empty input\" is not handled"),
+            ("KEY_ISSUES: \"a\" and \"b\"", "\"a\" and \"b\""),
+            ("KEY_ISSUES: “a” and “b”", "“a” and “b”"),
+            ("KEY_ISSUES: `run` leaks `buf`", "`run` leaks `buf`"),
+            ("KEY_ISSUES: **Slow**: it reads twice", "**Slow**: it reads twice"),
+            ("KEY_ISSUES: \"the whole item\"", "the whole item"),
+            ("**Key issues:** **`the whole item`**", "the whole item"),
+            ("**KEY_ISSUES**: * “the whole item”", "the whole item"),
+            ("**KEY_ISSUES: the whole item**", "the whole item"),
+            ("`KEY_ISSUES:` the whole item", "the whole item"),
+        ] {
+            let Some((Field::KeyIssues, value)) = field(line) else { panic!("{line}") };
+            assert_eq!(issues(value), [expected], "{line}");
+        }
+        assert_eq!(issue("- cost, \"empty input\"").as_deref(), Some("cost, \"empty input\""));
+        assert_eq!(issue("*Slow").as_deref(), Some("Slow"));
+        assert_eq!(issue("* **Slow**").as_deref(), Some("Slow"));
+        assert_eq!(issues("\"a\"; \"b\""), ["a", "b"]);
+        for none in ["\"None\"", "**None.**", "**", "\"\"", "`-`"] {
+            assert!(issues(none).is_empty(), "{none}");
+        }
     }
 }

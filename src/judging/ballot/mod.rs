@@ -1,9 +1,10 @@
 //! What a judge replied, read into votes.
 //!
 //! Tolerant of form: case, bold, bullets, CRLF, tildes, `8/10`, an unclosed last fence, several votes in one block,
-//! a reply that is fenced as a whole, JSON instead of blocks. Strict of meaning: a vote counts only under a name that
-//! this judge was given, from a `vote` block (or the JSON) that stands for itself, with a whole word as verdict, and if
-//! the judge does not contradict itself. Nothing is read from prose, from quotations or from blocks inside other fences.
+//! a reply that is fenced as a whole, a reply that is JSON as a whole. Strict of meaning: a vote counts only under a name
+//! that this judge was given, from a `vote` block (or the JSON that is the whole reply) that stands for itself, with a
+//! whole word as verdict, and if the judge does not contradict itself. Nothing is read from prose, from quotations, from
+//! JSON beside anything else or from blocks inside other fences.
 
 mod blocks;
 mod field;

@@ -94,7 +94,7 @@ fn agreed(entries: &[Entry]) -> Result<VoteVerdict, MissingReason> {
 }
 
 impl Ballot {
-    /// The ballots in `text`, those in JSON as `read` reads them.
+    /// The ballots in `text`: those of its `vote` blocks, or those that `read` reads when all of it is JSON.
     fn find(&mut self, text: &str, read: fn(&str) -> Option<Vec<Entry>>) -> Vec<Entry> {
         let text = text.trim_start_matches('\u{feff}');
         let found = blocks::find(text);
@@ -102,12 +102,16 @@ impl Ballot {
         if found.quoted > 0 {
             self.note(NoteKind::QuotedBallot, None, None);
         }
-        let whole = Some(text.trim()).filter(|text| text.starts_with(['{', '[']));
-        for text in whole.into_iter().chain(found.json.iter().map(String::as_str)) {
-            match read(text) {
+        match blocks::whole_json(text) {
+            Some(text) => match read(text) {
                 Some(more) => entries.extend(more),
                 None => self.note(NoteKind::BadJson, None, Some(text)),
+            },
+            // JSON beside prose or blocks may be the task's or an answer's.
+            None if found.json.iter().any(|text| read(text).is_some_and(|quoted| !quoted.is_empty())) => {
+                self.note(NoteKind::QuotedBallot, None, None);
             }
+            None => {}
         }
         entries
     }

@@ -56,8 +56,20 @@ use VoteVerdict::{Abstain, Approve, Reject};
 #[case::ordinary_fences_are_code("```rust\nfn vote() {}\n```\n```vote\nRESPONSE: @A\nVERDICT: APPROVE\n```", [Ok(Approve), Err(NotVoted)])]
 #[case::json("{\"votes\": [{\"response\": \"@A\", \"verdict\": \"APPROVE\", \"confidence\": 12, \"summary\": \"s\", \"key_issues\": [\"k\"]}, {\"response\": \"@B\", \"verdict\": \"reject\"}]}", [Ok(Approve), Ok(Reject)])]
 #[case::json_by_name("{\"votes\": {\"@A\": {\"verdict\": \"APPROVE\"}, \"@B\": {\"verdict\": \"reject\"}, \"EXAMP1\": {\"verdict\": \"APPROVE\"}}}", [Ok(Approve), Ok(Reject)])]
-#[case::json_in_a_fence("Here:\n```json\n{\"votes\": [{\"response\": \"@A\", \"verdict\": \"ABSTAIN\"}]}\n```", [Ok(Abstain), Err(NotVoted)])]
-#[case::json_that_contradicts_a_block("```vote\nRESPONSE: @A\nVERDICT: APPROVE\n```\n```json\n{\"votes\": [{\"response\": \"@A\", \"verdict\": \"REJECT\"}]}\n```", [Err(Contradiction), Err(NotVoted)])]
+#[case::json_in_one_fence("\n```json\n{\"votes\": [{\"response\": \"@A\", \"verdict\": \"ABSTAIN\"}]}\n```\n", [Ok(Abstain), Err(NotVoted)])]
+#[case::json_in_an_unnamed_fence("~~~\r\n{\"votes\": {\"@A\": {\"verdict\": \"APPROVE\"}}}\r\n~~~", [Ok(Approve), Err(NotVoted)])]
+#[case::json_in_an_unclosed_fence("```json\n{\"votes\": {\"@A\": {\"verdict\": \"APPROVE\"}}}", [Ok(Approve), Err(NotVoted)])]
+#[case::json_behind_prose("Here:\n```json\n{\"votes\": {\"@A\": {\"verdict\": \"APPROVE\"}}}\n```", [Err(NoBallot), Err(NoBallot)])]
+#[case::json_before_prose("```json\n{\"votes\": {\"@A\": {\"verdict\": \"APPROVE\"}}}\n```\nIt says so.", [Err(NoBallot), Err(NoBallot)])]
+#[case::json_bare_before_prose("{\"votes\": {\"@A\": {\"verdict\": \"APPROVE\"}}}\nIt says so.", [Err(NoBallot), Err(NoBallot)])]
+#[case::json_twice("```json\n{\"votes\": {\"@A\": {\"verdict\": \"APPROVE\"}}}\n```\n```json\n{\"votes\": {\"@B\": {\"verdict\": \"APPROVE\"}}}\n```", [Err(NoBallot), Err(NoBallot)])]
+#[case::json_as_code("```rust\n{\"votes\": {\"@A\": {\"verdict\": \"APPROVE\"}}}\n```", [Err(NoBallot), Err(NoBallot)])]
+#[case::a_block_before_quoted_json("```vote\nRESPONSE: @A\nVERDICT: APPROVE\n```\n```json\n{\"votes\": {\"@A\": {\"verdict\": \"REJECT\"}, \"@B\": {\"verdict\": \"REJECT\"}}}\n```", [Ok(Approve), Err(NotVoted)])]
+#[case::a_block_behind_quoted_json("```json\n{\"votes\": {\"@A\": {\"verdict\": \"REJECT\"}}}\n```\n```vote\nRESPONSE: @A\nVERDICT: APPROVE\n```", [Ok(Approve), Err(NotVoted)])]
+#[case::json_with_two_verdicts("{\"votes\": {\"@A\": {\"verdict\": \"APPROVE\", \"verdict\": \"REJECT\"}, \"@B\": {\"verdict\": \"REJECT\", \"Verdict\": \"rejected\"}}}", [Err(Contradiction), Ok(Reject)])]
+#[case::json_with_a_name_twice("{\"votes\": {\"@A\": {\"verdict\": \"APPROVE\"}, \"@A\": {\"verdict\": \"REJECT\"}}}", [Err(Contradiction), Err(NotVoted)])]
+#[case::json_with_two_lists("{\"votes\": {\"@A\": {\"verdict\": \"APPROVE\"}}, \"votes\": [{\"response\": \"@A\", \"verdict\": \"REJECT\"}]}", [Err(Contradiction), Err(NotVoted)])]
+#[case::json_with_a_verdict_that_is_no_text("{\"votes\": {\"@A\": {\"verdict\": [\"APPROVE\"]}}}", [Err(UnclearVerdict), Err(NotVoted)])]
 #[case::json_cut_off("{\"votes\": [{\"response\": \"@A\", \"verdict\": \"APPROVE\"}, {\"resp", [Err(NoBallot), Err(NoBallot)])]
 #[case::empty("", [Err(NoBallot), Err(NoBallot)])]
 fn replies(#[case] reply: &str, #[case] expected: [Result<VoteVerdict, MissingReason>; 2]) {
@@ -95,6 +107,13 @@ fn what_is_ignored_is_noted_in_the_judges_words() {
     let kinds: Vec<NoteKind> = ballot.notes.iter().map(|note| note.kind).collect();
     assert_eq!(kinds, [NoteKind::QuotedBallot, NoteKind::UnknownAlias]);
     assert_eq!(ballot.notes[1].text.as_deref(), Some("BCDFGH"));
+}
+
+#[test]
+fn a_ballot_in_quoted_json_is_noted_and_other_json_is_not() {
+    let kinds = |reply: &str| -> Vec<NoteKind> { read(reply).1.notes.iter().map(|note| note.kind).collect() };
+    assert_eq!(kinds("So:\n```json\n{\"votes\": {\"@A\": {\"verdict\": \"APPROVE\"}}}\n```"), [NoteKind::QuotedBallot]);
+    assert_eq!(kinds("So:\n```json\n{\"retries\": 3}\n```"), []);
 }
 
 #[test]

@@ -21,7 +21,14 @@ use VoteVerdict::{Abstain, Approve, Reject};
 #[case::crlf_tildes_unclosed("~~~ vote\r\nVERDICT: ABSTAIN\r\n", Ok(Abstain))]
 #[case::fenced_as_a_whole("```markdown\n```vote\nVERDICT: APPROVE\n```\n```", Ok(Approve))]
 #[case::json(r#"{"verdict": "reject", "confidence": 2}"#, Ok(Reject))]
-#[case::json_in_a_fence("So:\n```json\n{\"VERDICT\": \"APPROVE\"}\n```", Ok(Approve))]
+#[case::json_in_one_fence("```json\n{\"VERDICT\": \"APPROVE\"}\n```\n", Ok(Approve))]
+#[case::json_with_two_verdicts(r#"{"verdict": "APPROVE", "verdict": "REJECT"}"#, Err(Contradiction))]
+#[case::json_with_one_verdict_twice(r#"{"verdict": "APPROVE", "verdict": "APPROVE"}"#, Ok(Approve))]
+#[case::json_quoted("The plan says:\n```json\n{\"VERDICT\": \"APPROVE\"}\n```", Err(NoBallot))]
+#[case::a_block_beside_quoted_json(
+    "The plan says:\n```json\n{\"verdict\": \"APPROVE\"}\n```\n```vote\nVERDICT: REJECT\n```",
+    Ok(Reject)
+)]
 #[case::json_list("[{\"verdict\": \"APPROVE\"}]", Ok(Approve))]
 #[case::twice_the_same("```vote\nVERDICT: APPROVE\n```\n```vote\nVERDICT: APPROVED\n```", Ok(Approve))]
 #[case::prose("VERDICT: APPROVE", Err(NoBallot))]

@@ -185,7 +185,7 @@ fn on_every_wire_a_judge_is_held_to_its_aliases_or_asked_without_a_schema() {
 #[test]
 fn json_in_a_fence_and_json_for_a_provider_without_schemas_count_too() {
     let server = provider(|request| match request["model"].as_str() {
-        Some("tusk-1") => Reply::Text(format!("Here it is:\n\n```json\n{}\n```\n", json_ballot(prompt(request)))),
+        Some("tusk-1") => Reply::Text(format!("```json\n{}\n```\n", json_ballot(prompt(request)))),
         _ => Reply::Text(fenced_ballot(prompt(request))),
     });
     let env = world(&server);

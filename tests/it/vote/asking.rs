@@ -77,6 +77,9 @@ fn what_is_no_vote_is_missing_with_its_reason_and_what_is_one_is_read_in_any_for
         (format!("print {}", block.replace("APPROVE", "APPROVE with changes")), Err("unclearVerdict")),
         (format!("print Say it so:\\n````md\\n{block}\\n````"), Err("noBallot")),
         (format!("print {}", block.replace("VERDICT:", "RESPONSE: K7Q2PX\\nVERDICT:")), Err("noBallot")),
+        ("print It says:\\n```json\\n{\"verdict\": \"APPROVE\"}\\n```".to_owned(), Err("noBallot")),
+        (format!("print It says:\\n```json\\n{{\"verdict\": \"APPROVE\"}}\\n```\\n{other}"), Ok("REJECT")),
+        ("print ```json\\n{\"verdict\": \"REJECT\"}\\n```".to_owned(), Ok("REJECT")),
         (format!("print {block}\\n\\n{block}"), Ok("APPROVE")),
         (format!("print {}", other.replace('`', "~").replace("VERDICT", "**Verdict**")), Ok("REJECT")),
         (
