@@ -25,17 +25,27 @@ fn text(estimate: &Estimate) -> String {
         format!("{}\n", cells.join("  ").trim_end())
     };
     let mut text: String = rows.iter().map(line).collect();
-    text.push_str(&format!("\nIn all {} US dollars", dollars(estimate.usd)));
-    if estimate.unknown_seats > 0 {
-        let seats = estimate.seats.len();
-        text.push_str(&format!(", without {} of {seats} seats, whose price is unknown", estimate.unknown_seats));
-    }
+    text.push_str(&format!("\nIn all {}", sum(estimate)));
     text.push_str(
         ".\nA token is taken as 2 to 5 bytes, an answer as 100 tokens to `max_tokens` (4000 where none is set), a ballot as 60\n\
          to 400 tokens per answer, reasoning not counted. What agent programs send besides is not known. Prices are those of\n\
          `price` in `[models.x]`.\n",
     );
     text
+}
+
+/// What is unknown is neither nothing nor left out of the sum in silence.
+fn sum(estimate: &Estimate) -> String {
+    let (unknown, seats) = (estimate.unknown_seats, estimate.seats.len());
+    if unknown == 0 {
+        return format!("{} US dollars", dollars(estimate.usd));
+    }
+    if unknown == seats {
+        return "unknown: the price of no seat is known".to_owned();
+    }
+    // A sum without a most says so by itself.
+    let more = if estimate.usd.high.is_some() { " and more" } else { "" };
+    format!("{} US dollars{more}, without {unknown} of {seats} seats, whose price is unknown", dollars(estimate.usd))
 }
 
 fn row(seat: &SeatEstimate) -> [String; 6] {

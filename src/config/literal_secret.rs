@@ -62,25 +62,55 @@ pub(super) fn find(table: &toml::Table) -> Vec<LiteralSecret> {
 #[must_use]
 pub fn names_a_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase().replace('-', "_");
-    let part = |word: &str| name.split('_').any(|part| part == word);
-    [
-        "key",
-        "apikey",
-        "token",
-        "secret",
-        "password",
-        "passwd",
-        "auth",
-        "authorization",
-        "cookie",
-        "credential",
-        "credentials",
-        "bearer",
-    ]
-    .into_iter()
-    .any(part)
-        && !["max_tokens", "token_limit"].contains(&name.as_str())
+    // `PWD` alone is the folder, `MYSQL_PWD` a password.
+    let of_something = name.contains('_');
+    let secret = |part: &str| {
+        let part = part.trim_end_matches(|c: char| c.is_ascii_digit());
+        WORDS.contains(&part)
+            || part == "pwd" && of_something
+            || ENDINGS.iter().any(|ending| part.ends_with(ending)) && !OTHER_WORDS.contains(&part)
+    };
+    name.split('_').any(secret) && !["max_tokens", "token_limit"].contains(&name.as_str())
 }
+
+/// Words that say so by themselves, between `_`.
+const WORDS: &[&str] = &[
+    "auth",
+    "authorization",
+    "cookie",
+    "cred",
+    "credential",
+    "credentials",
+    "bearer",
+    "pat",
+    "ghpat",
+    "glpat",
+    "private",
+    "passphrase",
+];
+
+/// Words that say so also at the end of another: `MYKEY`, `PGPASSWORD`.
+const ENDINGS: &[&str] = &["key", "token", "secret", "password", "passwd", "pass", "jwt", "creds"];
+
+/// Words that only end like one.
+const OTHER_WORDS: &[&str] = &[
+    "monkey",
+    "donkey",
+    "turkey",
+    "hockey",
+    "jockey",
+    "whiskey",
+    "hotkey",
+    "lesskey",
+    "compass",
+    "bypass",
+    "encompass",
+    "surpass",
+    "overpass",
+    "underpass",
+    // The path of a program that asks for one.
+    "askpass",
+];
 
 /// A dummy (`none`, `dummy`, `${VAR}`) is none: local servers often want one.
 fn looks_like_a_secret(text: &str) -> bool {
@@ -106,7 +136,21 @@ mod tests {
         for name in ["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "Authorization", "x-api-key", "DB_PASSWORD"] {
             assert!(names_a_secret(name), "{name}");
         }
+        for name in ["SOMEKEY", "MYKEY", "API_KEY2", "GITHUB_PAT", "DB_PASS", "PGPASSWORD", "MYSQL_PWD", "CREDS"] {
+            assert!(names_a_secret(name), "{name}");
+        }
+        for name in ["AWS_CREDS", "CI_JOB_JWT", "CI_JOB_JWT_V2", "SSH_PRIVATE_KEY", "DEPLOY_PRIVATE", "GITHUBTOKEN"] {
+            assert!(names_a_secret(name), "{name}");
+        }
         for name in ["max_tokens", "KEYBOARD", "X-Title", "PATH", "TOKENIZERS_PARALLELISM"] {
+            assert!(!names_a_secret(name), "{name}");
+        }
+        for name in
+            ["MONKEY", "KEYBOARD_LAYOUT", "PWD", "OLDPWD", "GIT_ASKPASS", "COMPASS_DIR", "X_COMPAT", "GOPRIVATE"]
+        {
+            assert!(!names_a_secret(name), "{name}");
+        }
+        for name in ["LD_LIBRARY_PATH", "PATTERN", "DISPATCH", "PASSES", "MAX_OUTPUT_TOKENS"] {
             assert!(!names_a_secret(name), "{name}");
         }
     }

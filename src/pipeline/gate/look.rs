@@ -6,6 +6,7 @@ use super::base::{Revisions, ask_failed};
 use super::command::run_command;
 use super::conclude::Facts;
 use super::coverage::{Limits, look_at_diff};
+use super::secret_files::SecretFiles;
 use super::subject::Subject;
 use crate::config::{Environment, GateSettings, GateSubject};
 use crate::error::{Error, ErrorKind, Result};
@@ -96,6 +97,13 @@ async fn look_at_plan(place: &Place<'_>, gate: &GateSettings, facts: &mut Facts)
     if let Some(told) = &mut facts.subject {
         (told.what, told.name) = (GateSubject::Plan, Some(path.to_string()));
     }
+    if let Some(pattern) = SecretFiles::new().matches(&path) {
+        return Err(Error::usage(format!(
+            "the plan `{path}` is a file that holds keys, by its name (`{pattern}`), and such a file is never sent"
+        ))
+        .hint("name the file that holds the plan")
+        .hint("the README lists these names under `Files that hold keys`"));
+    }
     let head = &place.revisions.head;
     let entry = place.git.entry_at(head, &path).await.map_err(ask_failed)?;
     let entry = entry.filter(|entry| entry.kind == EntryKind::File).ok_or_else(|| {
@@ -108,6 +116,10 @@ async fn look_at_plan(place: &Place<'_>, gate: &GateSettings, facts: &mut Facts)
             .hint("raise `gate.max_bytes`, or shorten the plan")
     })?;
     let text = text_of(place.redactor, bytes, &format!("the plan `{path}`"))?;
+    if text.trim().is_empty() {
+        return Err(Error::usage(format!("the plan `{path}` is empty in commit {}", head.short()))
+            .hint("commit its text, or name another file"));
+    }
     Ok(Looked::At(Subject::Plan { text }))
 }
 

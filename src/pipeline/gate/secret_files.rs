@@ -1,5 +1,9 @@
 //! Files that hold keys by their name. Nothing of them is ever sent, whatever is in them.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::git::RepoPath;
@@ -7,10 +11,23 @@ use crate::git::RepoPath;
 /// The names, by what they usually are. A name without `/` is that of the file itself, in any folder; case does not
 /// matter.
 pub const SECRET_FILES: &[(&str, &[&str])] = &[
-    ("environment files", &[".env", ".env.*", "*.env", ".envrc", ".dev.vars", ".flaskenv"]),
+    ("environment files", &[".env", ".env.*", "*.env", ".envrc", ".envrc.*", ".dev.vars", ".flaskenv"]),
     (
         "private keys",
-        &["*.pem", "*.key", "*.ppk", "*.pk8", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.gpg", "secring.*"],
+        &[
+            "*.pem",
+            "*.key",
+            "*.ppk",
+            "*.pk8",
+            "id_rsa*",
+            "id_dsa*",
+            "id_ecdsa*",
+            "id_ed25519*",
+            "*.gpg",
+            "secring.*",
+            "private_key",
+            "private-key",
+        ],
     ),
     ("key stores", &["*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.kdb", "*.agekey"]),
     (
@@ -23,6 +40,8 @@ pub const SECRET_FILES: &[(&str, &[&str])] = &[
             "credentials.yaml",
             "credentials.ini",
             "credentials.xml",
+            "*-credentials.json",
+            "*_credentials.json",
             ".credentials*",
             "client_secret*.json",
             "service-account*.json",
@@ -47,6 +66,7 @@ pub const SECRET_FILES: &[(&str, &[&str])] = &[
             "kubeconfig",
             "**/.ssh/*",
             "*.tfvars",
+            "*.tfvars.json",
             "*.tfstate",
             "*.tfstate.backup",
             "wp-config.php",
@@ -58,6 +78,9 @@ pub const SECRET_FILES: &[(&str, &[&str])] = &[
 /// Files of these kinds that hold no keys by their name: samples, and the public half of a pair.
 const HARMLESS: &[&str] =
     &["*.example", "*.sample", "*.template", "*.dist", "*.pub", ".env.example.*", "example.env", "sample.env"];
+
+/// What programs and people append to the name of a copy: without it, the name is looked at again.
+const COPIES: &[&str] = &["*~", "*.bak", "*.backup", "*.orig", "*.old", "*.save", "*.swp"];
 
 /// Tells such files from others.
 #[derive(Debug)]
@@ -81,11 +104,30 @@ impl SecretFiles {
 
     /// The pattern that makes `path` one.
     pub(super) fn matches(&self, path: &RepoPath) -> Option<&'static str> {
-        if self.harmless.is_match(path.as_path()) {
+        let named =
+            |path: &Path| self.secret.matches(path).first().and_then(|index| self.patterns.get(*index)).copied();
+        let (path, original) = (path.as_path(), original(path.as_path()));
+        if self.harmless.is_match(path) || self.harmless.is_match(original) {
             return None;
         }
-        self.secret.matches(path.as_path()).first().and_then(|index| self.patterns.get(*index)).copied()
+        named(path).or_else(|| named(original))
     }
+}
+
+/// What `path` is a copy of, by its name; itself where it is none.
+fn original(path: &Path) -> &Path {
+    let mut name = path.as_os_str().as_bytes();
+    let endings = || COPIES.iter().map(|pattern| pattern.trim_start_matches('*').as_bytes());
+    let shorter = |name: &[u8]| {
+        endings().find_map(|ending| {
+            let rest = name.len().checked_sub(ending.len())?;
+            name[rest..].eq_ignore_ascii_case(ending).then_some(rest)
+        })
+    };
+    while let Some(rest) = shorter(name) {
+        name = &name[..rest];
+    }
+    Path::new(OsStr::from_bytes(name))
 }
 
 /// Patterns as people write them: without a `/` a file's name in any folder, else a path from the root.
@@ -135,6 +177,16 @@ mod tests {
             "x/.ssh/known",
             "infra/prod.tfvars",
             "service-account-1.json",
+            ".env~",
+            ".envrc.local",
+            "certs/server.key.bak",
+            "server.pem.ORIG",
+            "a/server.pem~",
+            "server.key.bak.old",
+            "kubeconfig.bak",
+            "infra/terraform.tfvars.json",
+            "gcp-credentials.json",
+            "keys/private_key",
         ] {
             assert!(files.matches(&RepoPath::new(path)).is_some(), "{path}");
         }
@@ -148,6 +200,12 @@ mod tests {
             "src/main.rs",
             "environment",
             "monkey",
+            ".env.example~",
+            "id_rsa.pub.bak",
+            "src/main.rs.bak",
+            "notes~",
+            "a/~",
+            "private_key.rs",
         ] {
             assert_eq!(files.matches(&RepoPath::new(path)), None, "{path}");
         }
@@ -157,7 +215,7 @@ mod tests {
     fn the_readme_lists_every_pattern() {
         let readme = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
         let readme = fs_err::read_to_string(readme).unwrap();
-        for (what, patterns) in SECRET_FILES.iter().chain([&("none of them", HARMLESS)]) {
+        for (what, patterns) in SECRET_FILES.iter().chain([&("copies of these", COPIES), &("none of them", HARMLESS)]) {
             let list: Vec<String> = patterns.iter().map(|pattern| format!("`{pattern}`")).collect();
             assert!(readme.contains(&format!("| {what} | {} |\n", list.join(", "))), "{what}");
         }

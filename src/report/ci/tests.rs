@@ -8,7 +8,7 @@ use crate::ids::FormatVersion;
 
 /// What would act somewhere: XML and its illegal characters, workflow commands of both kinds, Markdown, HTML, mentions.
 const HOSTILE: &str = "x\u{0}\u{8}\u{1b}[31m]]></failure><a b='c'>\"&\r\n::error::boo\n##[add-mask]x %0A::stop-commands::y\n\
-    # h\n<script>alert(1)</script> ![i](http://e.example/a) @team #12 fixes #3 https://e.example www.e.example `c` | | \u{202e}z\u{ffff}";
+    # h\n<script>alert(1)</script> ![i](http://e.example/a) @team #12 fixes #3 https://e.example www.e.example `c` | | \u{202e}z\u{fffe}\u{ffff}w\u{fffd}\u{10ffff}";
 
 fn report(outcome: GateOutcome) -> GateReport {
     let file = |path: &str, omitted| SeenFile {
@@ -118,6 +118,8 @@ fn junit_has_one_case_whatever_the_outcome() {
         assert_eq!(xml.matches("<testcase ").count(), 1, "{xml}");
         assert!(xml.contains(child), "{outcome:?} {xml}");
         assert!(!xml.chars().any(|c| c.is_control() && c != '\n'), "{xml:?}");
+        assert!(!xml.contains(['\u{fffe}', '\u{ffff}']), "they are no characters of XML: {xml}");
+        assert!(xml.contains("z\u{fffd}\u{fffd}w\u{fffd}\u{10ffff}"), "what can be read stays: {xml}");
         assert!(!xml.contains("<a b=") && !xml.contains("<script>"), "{xml}");
     }
 }

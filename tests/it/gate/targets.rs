@@ -26,11 +26,40 @@ fn a_plan_of_the_commit_is_voted_on_and_its_directives_are_text() {
     assert!(err.contains("cannot be sent"), "{err}");
 }
 
+#[test]
+fn a_plan_that_is_a_file_of_keys_or_empty_is_refused_before_anybody_is_asked() {
+    let repo = Repo::changed(&panel(&["APPROVE", "APPROVE"]));
+    repo.write(".env", "WORD=hunter2\n");
+    repo.write("deploy/server.key.bak", "hunter2\n");
+    repo.write("empty.md", "");
+    repo.write("blank.md", " \n\n");
+    repo.commit("keys");
+    for (plan, pattern) in [(".env", "`.env`"), ("deploy/server.key.bak", "`*.key`")] {
+        let (_, err) = repo.gate(&["--plan", plan], 2);
+        assert!(err.contains(&format!("`{plan}` is a file that holds keys, by its name ({pattern})")), "{err}");
+        assert!(err.contains("Files that hold keys"), "{err}");
+    }
+    for plan in ["empty.md", "blank.md"] {
+        let (_, err) = repo.gate(&["--plan", plan], 2);
+        assert!(err.contains(&format!("the plan `{plan}` is empty in commit")), "{err}");
+    }
+    let config = panel(&["APPROVE", "APPROVE"]).key("gate", gate_keys("what = \"plan\"\nplan = \".env\""));
+    let settings = Repo::of(TestEnv::new(), Some(&config));
+    settings.write(".env", "WORD=hunter2\n");
+    settings.commit("keys");
+    let (_, err) = settings.gate(&[], 2);
+    assert!(err.contains("is a file that holds keys"), "{err}");
+    assert_eq!((repo.env.sessions().len(), settings.env.sessions().len()), (0, 0));
+}
+
 /// A repository whose gate looks at what `script` prints.
 fn with_command(script: &str, more: &str) -> Repo {
     let command = format!("what = \"command\"\ncommand = [\"sh\", \"-c\", '''{script}''']\n{more}");
     let config = panel(&["APPROVE", "APPROVE"]).key("gate", gate_keys(&command));
     let env = TestEnv::new().set("SOME_API_KEY", "hidden-value-of-a-key").set("PLAIN", "seen");
+    let env = ["SOMEKEY", "GITHUB_PAT", "DB_PASS", "CREDS", "CI_JOB_JWT", "SSH_PRIVATE_KEY"]
+        .into_iter()
+        .fold(env.set("MONKEY", "seen-too"), |env, name| env.set(name, "hidden"));
     let repo = Repo::of(env, Some(&config));
     repo.write("a.txt", "of the branch\n");
     repo.commit("change");
@@ -39,11 +68,14 @@ fn with_command(script: &str, more: &str) -> Repo {
 
 #[test]
 fn a_command_of_the_base_is_run_on_the_branch_without_keys() {
-    let repo = with_command("cat a.txt; echo key=$SOME_API_KEY plain=$PLAIN; echo bad >&2; exit 3", "");
+    let repo = with_command(
+        "cat a.txt; echo key=$SOME_API_KEY$SOMEKEY$GITHUB_PAT$DB_PASS$CREDS$CI_JOB_JWT$SSH_PRIVATE_KEY plain=$PLAIN$MONKEY; echo bad >&2; exit 3",
+        "",
+    );
     let report = repo.report(&[], 0);
     assert_eq!(report["subject"]["what"], "command");
     let asked = repo.asked();
-    assert!(asked.contains("of the branch\nkey= plain=seen\n"), "{asked}");
+    assert!(asked.contains("of the branch\nkey= plain=seenseen-too\n"), "{asked}");
     assert!(asked.contains("It ended with exit code 3. Its last error: bad"), "{asked}");
 }
 

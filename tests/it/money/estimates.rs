@@ -26,7 +26,8 @@ fn an_estimate_tells_what_would_be_sent_and_starts_nothing() {
     };
     assert_eq!(cells(lines[1]), ["slot", "quoll", "1", "200 to 500", "100 to 1000", "0.0012 to 0.009"]);
     assert_eq!(cells(lines[2]), ["slot", "wombat", "1", "200 or more", "100 or more", "unknown"]);
-    assert!(out.contains("In all 0.0012 to 0.009 US dollars, without 1 of 2 seats, whose price is unknown."), "{out}");
+    let sum = "In all 0.0012 to 0.009 US dollars and more, without 1 of 2 seats, whose price is unknown.";
+    assert!(out.contains(sum), "{out}");
     assert!(err.contains("nothing was started"), "{err}");
 
     let (out, _) = finish(&env, &["run-and-judge", "--self-vote", "include", "--json", "--estimate", &task], 0);
@@ -43,6 +44,13 @@ fn an_estimate_tells_what_would_be_sent_and_starts_nothing() {
     assert_eq!(server.requests().len() + server.connections(), 0, "nobody is asked, not even for a list");
     assert_eq!(env.sessions().len(), 0);
     assert_eq!(std::fs::read_dir(env.project()).unwrap().count(), before);
+}
+
+#[test]
+fn an_estimate_of_seats_without_a_price_is_unknown_and_not_nothing() {
+    let env = TestEnv::with(&TeamToml::new().agent("quoll", &["print x"]).agent("wombat", &["print x"]));
+    let (out, _) = finish(&env, &["run", "--estimate", "-m", "quoll,wombat", "x"], 0);
+    assert!(out.contains("In all unknown: the price of no seat is known.") && !out.contains("0.00"), "{out}");
 }
 
 #[test]
