@@ -199,8 +199,8 @@ fn usable(request: WorkspaceRequest<'_>) -> Result<PathBuf> {
     Ok(root)
 }
 
-fn git_error(folder: &Path, error: &GitError) -> Error {
-    Error::usage(format!("`--workspace`: git cannot say what `{}` holds: {error}", folder.display()))
+fn git_error(folder: &Path, why: &dyn std::fmt::Display) -> Error {
+    Error::usage(format!("`--workspace`: git cannot say what `{}` holds: {why}", folder.display()))
         .hint("a copy of the folder without its `.git` needs no git")
 }
 
@@ -309,6 +309,11 @@ impl Search<'_> {
         let work_tree = Git::new(&full, GIT_LIMIT).work_tree().await;
         if work_tree.map_err(|error| git_error(&full, &error))?.is_some_and(|root| root == full) {
             return self.repository(&place).await;
+        }
+        // What is left of a repository: nobody knows any more which of its files were not to be shown.
+        let own = full.join(".git");
+        if own.is_dir() && fs::read_dir(&own).map_err(|error| unreadable(&error))?.next().is_some() {
+            return Err(git_error(&full, &"its `.git` is no repository"));
         }
         self.plain(place)
     }

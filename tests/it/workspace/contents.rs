@@ -123,7 +123,10 @@ fn of_a_folder_without_git_sessions_are_left_out_too() {
     env.write("app/web/manifest.json", "{}");
     let run = ["run", "--workspace", "app", "--sessions-dir", "app/ai-docs/sessions", "what?"];
     let (_, err) = finish(&env, &run, 2);
-    assert!(err.contains("git cannot say what"), "a broken repository is no plain folder: {err}");
+    assert!(
+        err.contains("git cannot say what") && err.contains("nested` holds"),
+        "a broken repository is no plain folder: {err}"
+    );
     std::fs::remove_dir_all(env.path("app/nested")).unwrap();
     let (out, err) = finish(&env, &run, 0);
     let text = std::fs::read_to_string(std::path::Path::new(out.trim()).join("response-01.md")).unwrap();
