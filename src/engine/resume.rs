@@ -153,7 +153,9 @@ impl Resumption {
         });
         let abandoned = abandoned.map(|(stand, _)| stand.round);
         if let Some(Ballots::Asked(judge)) = &judge {
-            let recorded = newest.as_ref().map_or(panel.records(), |(_, folder)| folder.records());
+            // A round of ballots from elsewhere has no prompts: what is left then is by the plan of the session itself.
+            let round = newest.as_ref().filter(|_| round_plan.is_some());
+            let recorded = round.map_or(panel.records(), |(_, folder)| folder.records());
             drift.found.differences.extend(drifted_prompts(recorded, prompt_hashes(&judge.prompts)));
         }
         let vote = plan.voting.clone().map(|plan| VoteWork::resumed(plan, options.failed)).transpose()?;
@@ -289,11 +291,13 @@ impl Resumption {
 /// Does what is left of a session, as a first run does, and closes it.
 pub async fn resume<R: CryptoRng>(
     mut session: Session,
-    resumption: Resumption,
+    mut resumption: Resumption,
     context: Context<'_>,
     rng: &mut R,
 ) -> Result<Outcome> {
     let Context { services, control, observer, announce } = context;
+    // Before anything is written: where it cannot be taken now, the session stays as it is.
+    resumption.work.workspace = resumption.work.workspace.selected(session.layout(), services).await?;
     announce(session.layout().root(), None);
     control.serve(session.layout());
     observer.enter(".");

@@ -296,6 +296,7 @@ async fn judge_again<R: CryptoRng>(
         let why = format!("{answers} complete; a vote needs two");
         return Err(Error::new(ErrorKind::NoDecision, why).hint("`team status` shows what went wrong with the others"));
     }
+    session.check_rounds()?;
     let notes = earlier_copies(&session)?;
     announce(session.layout().root(), None);
     session.reopen(Timestamp::now())?;

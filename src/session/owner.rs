@@ -16,7 +16,7 @@ use super::layout::{Layout, Round};
 use super::meta::{EventsSeal, Meta, Money, Phase, SessionKind, SessionState};
 use super::panel::{NewPanel, PanelFolder};
 use super::requests;
-use super::rounds::RoundStand;
+use super::rounds::{RoundStand, held};
 use super::temporary;
 use crate::fault::{self, Point};
 use crate::fs::{self, OwnerLock};
@@ -174,11 +174,11 @@ impl Session {
     pub fn open(layout: Layout) -> Result<Self, SessionError> {
         let meta = Meta::read(&layout.meta())?;
         let lock = take_lock(&layout)?;
-        // What was asked of an owner that died must not hit this one.
-        drop(requests::take(&layout));
         // Read again: the owner may have written until it let go of the lock.
         let meta = Meta::read(&layout.meta()).unwrap_or(meta);
-        let panel = PanelFolder::open(layout.clone(), &meta.session_id)?;
+        let panel = PanelFolder::open_sealed(layout.clone(), &meta.session_id, meta.events.as_ref())?;
+        // What was asked of an owner that died must not hit this one.
+        drop(requests::take(&layout));
         Ok(Self { layout, meta, panel, conversations: BTreeMap::new(), temporary: None, _lock: lock })
     }
 
@@ -276,8 +276,30 @@ impl Session {
         has_record(&self.layout.round(round))
     }
 
+    /// Fails where the session's record knows of a verdict or of an end of a round that has no record any more.
+    pub fn check_rounds(&self) -> Result<(), SessionError> {
+        for round in held(self.panel.records()) {
+            if !self.is_made(round)? {
+                let path = self.layout.round(round).events();
+                return Err(match path.exists() {
+                    true => SessionError::Chain {
+                        path,
+                        line: 1,
+                        why: "the record is empty, and the session's own knows that the round was held".to_owned(),
+                    },
+                    false => SessionError::Missing(path),
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// The newest round in which somebody could be asked; `None` where there is none.
+    ///
+    /// # Errors
+    /// The record of a round that was held is lost.
     pub fn newest_round(&self) -> Result<Option<RoundStand>, SessionError> {
+        self.check_rounds()?;
         let mut made = Vec::new();
         for round in self.layout.rounds() {
             if self.is_made(round)? {

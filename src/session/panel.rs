@@ -13,7 +13,7 @@ use super::SessionError;
 use super::events::{Event, EventLog, History, Parent, Record};
 use super::layout::Layout;
 use super::manifest::Manifest;
-use super::meta::{Phase, SessionKind, SessionState};
+use super::meta::{EventsSeal, Phase, SessionKind, SessionState};
 use super::status::Status;
 use crate::fault::{self, Point};
 use crate::fs;
@@ -168,8 +168,16 @@ impl PanelFolder {
 
     /// Opens a panel whose record exists; the caller holds the session's lock.
     pub fn open(layout: Layout, session: &str) -> Result<Self, SessionError> {
+        Self::open_sealed(layout, session, None)
+    }
+
+    /// The same where the session may be closed: its record must be no shorter than `seal` says, and hold the sealed line.
+    pub(super) fn open_sealed(layout: Layout, session: &str, seal: Option<&EventsSeal>) -> Result<Self, SessionError> {
         let manifest = Manifest::read(&layout.manifest())?;
         let history = History::read(&layout.events())?;
+        if let Some(seal) = seal {
+            check_seal(&layout.events(), &history, seal)?;
+        }
         let status = Status::fold(session.to_owned(), &history.records)?;
         let log = EventLog::resume(&layout.events(), &history)?;
         Ok(Self { layout, manifest, log, status, records: history.records, unwritten: VecDeque::new() })
@@ -275,6 +283,21 @@ impl PanelFolder {
     pub fn write_status(&self) -> Result<(), SessionError> {
         Ok(fs::replace_json(&self.layout.status(), &self.status)?)
     }
+}
+
+/// Fails where lines of a record are gone, or others, that were there when it was sealed. More may have come after them.
+fn check_seal(path: &Path, history: &History, seal: &EventsSeal) -> Result<(), SessionError> {
+    let lines = history.records.len();
+    let sealed = usize::try_from(seal.count).unwrap_or(usize::MAX);
+    let wrong = |line, why| Err(SessionError::Chain { path: path.to_owned(), line, why });
+    if lines < sealed {
+        return wrong(lines, format!("it is the last one, and `session-meta.json` seals {sealed} lines"));
+    }
+    let head = history.records.get(sealed).map_or(Some(history.head), |next| next.prev);
+    if head != Some(seal.head) {
+        return wrong(sealed, "it is not the line that `session-meta.json` seals".to_owned());
+    }
+    Ok(())
 }
 
 /// Whether the record is still where readers look for it: a folder deleted under a run takes writes in silence.

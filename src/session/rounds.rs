@@ -1,5 +1,7 @@
 //! How far the newest round of votes is, as the session's own record tells.
 
+use std::collections::BTreeSet;
+
 use super::events::{Event, Record};
 use super::layout::Round;
 use super::life::Why;
@@ -38,4 +40,19 @@ impl RoundStand {
             judged_again: since.iter().any(|record| matches!(record.event, Event::Reopened { why: Why::Judge, .. })),
         })
     }
+}
+
+/// The rounds that were held, as the session's record tells: they have ended, or their verdict is the session's.
+pub(super) fn held(records: &[Record]) -> BTreeSet<Round> {
+    let mut opened = None;
+    let held = records.iter().filter_map(|record| match record.event {
+        Event::RoundOpened { round } => {
+            opened = Some(round);
+            None
+        }
+        Event::RoundClosed { round, .. } => Some(round),
+        Event::Verdict { .. } => opened,
+        _ => None,
+    });
+    held.collect()
 }

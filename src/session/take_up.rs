@@ -159,6 +159,7 @@ impl PanelFolder {
 
     /// Removes what was only half written when the owner died.
     fn remove_leftovers(&self) -> Result<(), SessionError> {
+        fs::remove_dir_all(&self.layout().workspace_part())?;
         for folder in [self.layout().root().to_owned(), self.layout().errors()] {
             let entries = match files::read_dir(&folder) {
                 Ok(entries) => entries,
@@ -242,6 +243,7 @@ mod tests {
         let layout = session.layout().clone();
         fs::replace(&layout.response_part(first), b"half of").unwrap();
         fs::replace(&layout.root().join(".tmp-left"), b"x").unwrap();
+        fs::create_dir_all(&layout.workspace_part().join("deep")).unwrap();
         take_up(&mut session, false);
         assert_eq!(fs_err::read_to_string(layout.partial(first)).unwrap(), "half of");
         let kept = session.panel().records().iter().find_map(|record| match &record.event {
@@ -251,6 +253,7 @@ mod tests {
         let hash = Sha256Hash::of(b"half of");
         assert_eq!(kept, Some(BTreeMap::from([(format!("errors/{first}.partial.md"), hash)])));
         assert!(!layout.response_part(first).exists() && !layout.root().join(".tmp-left").exists());
+        assert!(!layout.workspace_part().exists());
         let state = |slot| session.panel().status().models[&slot].state;
         assert_eq!([first, second, third].map(state), [SlotState::Pending, SlotState::Failed, SlotState::Pending]);
         assert_eq!(session.panel().status().models[&first].attempts, 1);

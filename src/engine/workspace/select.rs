@@ -114,6 +114,7 @@ impl Selection {
         while let Some(place) = search.open.pop() {
             match place {
                 Place::Repository(path) => search.repository(&path).await?,
+                Place::Nested(path) => search.nested(path).await?,
                 Place::Folder(path) => search.folder(&path)?,
             }
         }
@@ -198,6 +199,11 @@ fn usable(request: WorkspaceRequest<'_>) -> Result<PathBuf> {
     Ok(root)
 }
 
+fn git_error(folder: &Path, why: &dyn std::fmt::Display) -> Error {
+    Error::usage(format!("`--workspace`: git cannot say what `{}` holds: {why}", folder.display()))
+        .hint("a copy of the folder without its `.git` needs no git")
+}
+
 /// Whether a session lies at `path`. A `manifest.json` alone is somebody else's.
 fn is_session(path: &Path) -> bool {
     let layout = Layout::new(path);
@@ -208,6 +214,8 @@ fn is_session(path: &Path) -> bool {
 enum Place {
     /// By what git says of it.
     Repository(PathBuf),
+    /// It has a `.git`: a repository if git says so, else a folder.
+    Nested(PathBuf),
     /// By what is in it.
     Folder(PathBuf),
 }
@@ -240,8 +248,9 @@ impl Search<'_> {
         match git.work_tree().await {
             Ok(None) => Ok(Origin::Folder),
             Ok(Some(_)) => {
-                let tracks = !git.tracked().await.map_err(|error| self.git_error(&error))?.is_empty();
-                let ignored = || async { git.is_ignored(self.root).await.map_err(|error| self.git_error(&error)) };
+                let tracks = !git.tracked().await.map_err(|error| git_error(self.root, &error))?.is_empty();
+                let ignored =
+                    || async { git.is_ignored(self.root).await.map_err(|error| git_error(self.root, &error)) };
                 Ok(if !tracks && ignored().await? { Origin::Folder } else { Origin::Git })
             }
             Err(GitError::Spawn(source))
@@ -250,20 +259,16 @@ impl Search<'_> {
             {
                 Ok(Origin::Folder)
             }
-            Err(error) => Err(self.git_error(&error)),
+            Err(error) => Err(git_error(self.root, &error)),
         }
-    }
-
-    fn git_error(&self, error: &GitError) -> Error {
-        Error::usage(format!("`--workspace`: git cannot say what `{}` holds: {error}", self.root.display()))
-            .hint("a copy of the folder without its `.git` needs no git")
     }
 
     /// Takes what git tracks in the repository at `place`, and what it does not track where that is wanted.
     async fn repository(&mut self, place: &Path) -> Result<()> {
-        let git = Git::new(&self.root.join(place), GIT_LIMIT);
-        let tracked = git.tracked().await.map_err(|error| self.git_error(&error))?;
-        let untracked = git.untracked().await.map_err(|error| self.git_error(&error))?;
+        let full = self.root.join(place);
+        let git = Git::new(&full, GIT_LIMIT);
+        let tracked = git.tracked().await.map_err(|error| git_error(&full, &error))?;
+        let untracked = git.untracked().await.map_err(|error| git_error(&full, &error))?;
         for listed in tracked {
             match listed {
                 Listed::File(path) => self.file(place.join(path))?,
@@ -298,6 +303,28 @@ impl Search<'_> {
         }
     }
 
+    /// Takes what is at `place`, whose `.git` may be an empty folder or lead nowhere.
+    async fn nested(&mut self, place: PathBuf) -> Result<()> {
+        let full = self.root.join(&place);
+        let work_tree = Git::new(&full, GIT_LIMIT).work_tree().await;
+        if work_tree.map_err(|error| git_error(&full, &error))?.is_some_and(|root| root == full) {
+            return self.repository(&place).await;
+        }
+        // What is left of a repository: nobody knows any more which of its files were not to be shown.
+        let own = full.join(".git");
+        if own.is_dir() && fs::read_dir(&own).map_err(|error| unreadable(&error))?.next().is_some() {
+            return Err(git_error(&full, &"its `.git` is no repository"));
+        }
+        self.plain(place)
+    }
+
+    fn plain(&mut self, place: PathBuf) -> Result<()> {
+        self.paths.push(place.clone());
+        self.within_limits()?;
+        self.open.push(Place::Folder(place));
+        Ok(())
+    }
+
     /// Takes what lies in the folder at `place`.
     fn folder(&mut self, place: &Path) -> Result<()> {
         let full = self.root.join(place);
@@ -314,11 +341,9 @@ impl Search<'_> {
                 self.file(path)?;
             } else if !self.is_hidden(&path) {
                 if entry.path().join(".git").exists() {
-                    self.open.push(Place::Repository(path));
+                    self.open.push(Place::Nested(path));
                 } else {
-                    self.paths.push(path.clone());
-                    self.within_limits()?;
-                    self.open.push(Place::Folder(path));
+                    self.plain(path)?;
                 }
             }
         }

@@ -62,6 +62,35 @@ impl Stand {
             (None, None) => Ok(Self::Nothing),
         }
     }
+
+    /// The same with the files looked up where that is still to be done.
+    ///
+    /// # Errors
+    /// The folder cannot be taken now.
+    pub(in super::super) async fn selected(self, layout: &Layout, services: &Services) -> Result<Self> {
+        match self {
+            Self::Planned(plan) => Ok(Self::Selected(Box::new(planned(&plan, layout, services).await?))),
+            other => Ok(other),
+        }
+    }
+}
+
+/// The files of a snapshot that was to be taken when the session was cut off.
+async fn planned(plan: &WorkspacePlan, layout: &Layout, services: &Services) -> Result<Selection> {
+    let Some(dir) = plan.dir() else {
+        return Err(Error::usage("the folder of the workspace has no name that could be recorded")
+            .hint("nobody was asked yet: run again"));
+    };
+    let sessions: Vec<PathBuf> =
+        services.sessions().iter().cloned().chain(layout.root().parent().map(Path::to_owned)).collect();
+    let request = WorkspaceRequest { dir, untracked: plan.untracked, sessions: &sessions };
+    Selection::of(request).await.map_err(|error| {
+        // Whoever resumes gave no folder: what they can do is another thing than for whoever runs.
+        let why = error.to_string();
+        let why = why.strip_prefix("`--workspace`: ").unwrap_or(&why);
+        Error::new(error.kind(), format!("the workspace cannot be taken: {why}"))
+            .hint(format!("put `{}` back as it was and resume, or run again: nobody was asked yet", dir.display()))
+    })
 }
 
 /// The snapshot that slots of `session` work in, taken if that was not done.
@@ -83,14 +112,7 @@ pub(in super::super) async fn ready(
         }
         Stand::Selected(selection) => take(session, layout, selection, observer).await?,
         Stand::Planned(plan) => {
-            let Some(dir) = plan.dir() else {
-                return Err(Error::usage("the folder of the workspace has no name that could be recorded")
-                    .hint("nobody was asked yet: run again"));
-            };
-            let sessions: Vec<PathBuf> =
-                services.sessions().iter().cloned().chain(layout.root().parent().map(Path::to_owned)).collect();
-            let request = WorkspaceRequest { dir, untracked: plan.untracked, sessions: &sessions };
-            let selection = Selection::of(request).await?;
+            let selection = planned(plan, &layout, services).await?;
             take(session, layout, &selection, observer).await?
         }
     };

@@ -93,3 +93,17 @@ fn an_import_of_which_not_every_file_is_kept_has_to_be_given_again_and_a_changed
     assert!(err.contains("import-02.txt` is not as it was recorded"), "{err}");
     assert_eq!(snapshot(&env), before);
 }
+
+#[test]
+fn a_round_of_ballots_from_elsewhere_after_one_that_was_asked_is_no_change_of_the_prompts() {
+    let env = world();
+    finish(&env, &["run-and-judge", "which is the best?"], 0);
+    let session = env.session();
+    std::fs::copy(session.path("judging/votes.json"), env.path("theirs.json")).unwrap();
+    finish(&env, &["judge", "--import", "theirs.json"], 0);
+    let before = (snapshot(&env), PANEL.map(|name| calls(&env, name).len()));
+    let (_, err) = finish(&env, &["resume"], 0);
+    assert!(err.contains("nothing is left to do") && !err.contains("prompt text"), "{err}");
+    assert_eq!((snapshot(&env), PANEL.map(|name| calls(&env, name).len())), before);
+    finish(&env, &["verify"], 0);
+}

@@ -1,7 +1,7 @@
 //! What a crash can leave of the record and of the files that are made from it.
 
-use super::world::{asked, came_of, die, finished, snapshot, undisturbed, world};
-use crate::support::finish;
+use super::world::{PANEL, asked, calls, came_of, die, finished, snapshot, undisturbed, world};
+use crate::support::{Session, finish};
 
 const RUN: &[&str] = &["run-and-judge", "which is the best?"];
 
@@ -71,4 +71,43 @@ fn a_record_that_was_changed_is_not_resumed() {
     std::fs::write(session.path("events.jsonl"), text).unwrap();
     let (_, err) = finish(&env, &["resume"], 6);
     assert!(err.contains("events.jsonl` line"), "{err}");
+}
+
+/// Fails unless resuming and judging again are refused with `words`, nobody is asked and nothing written.
+fn refused(damage: impl Fn(&Session), words: &str) {
+    let env = world();
+    finish(&env, RUN, 0);
+    damage(&env.session());
+    let before = (snapshot(&env), PANEL.map(|name| calls(&env, name).len()));
+    for arguments in [&["resume"][..], &["resume", "--failed", "--accept-drift"], &["judge"]] {
+        let (_, err) = finish(&env, arguments, 6);
+        assert!(err.contains(words), "{arguments:?}, no `{words}` in: {err}");
+        assert_eq!((snapshot(&env), PANEL.map(|name| calls(&env, name).len())), before, "{arguments:?}");
+        finish(&env, &["verify"], 6);
+    }
+}
+
+#[test]
+fn a_record_that_is_shorter_than_its_seal_or_ends_with_another_line_is_not_healed() {
+    for gone in [1, 2, 6] {
+        let cut = |session: &Session| {
+            let text = session.text("events.jsonl");
+            let lines: Vec<&str> = text.split_inclusive('\n').collect();
+            std::fs::write(session.path("events.jsonl"), lines[..lines.len() - gone].concat()).unwrap();
+        };
+        refused(cut, "`session-meta.json` seals");
+    }
+    let other = |session: &Session| {
+        let text = session.text("events.jsonl").trim_end().to_owned();
+        std::fs::write(session.path("events.jsonl"), format!("{text} \n")).unwrap();
+    };
+    refused(other, "it is not the line that `session-meta.json` seals");
+}
+
+#[test]
+fn a_round_that_was_held_and_has_no_record_any_more_is_not_held_again() {
+    refused(|session| std::fs::remove_dir_all(session.path("judging")).unwrap(), "judging/events.jsonl` is missing");
+    refused(|session| std::fs::remove_file(session.path("judging/events.jsonl")).unwrap(), "is missing");
+    refused(|session| std::fs::write(session.path("judging/events.jsonl"), "").unwrap(), "the record is empty");
+    refused(|session| std::fs::write(session.path("events.jsonl"), "").unwrap(), "the record is empty");
 }

@@ -123,7 +123,10 @@ fn of_a_folder_without_git_sessions_are_left_out_too() {
     env.write("app/web/manifest.json", "{}");
     let run = ["run", "--workspace", "app", "--sessions-dir", "app/ai-docs/sessions", "what?"];
     let (_, err) = finish(&env, &run, 2);
-    assert!(err.contains("git cannot say what"), "a broken repository is no plain folder: {err}");
+    assert!(
+        err.contains("git cannot say what") && err.contains("nested` holds"),
+        "a broken repository is no plain folder: {err}"
+    );
     std::fs::remove_dir_all(env.path("app/nested")).unwrap();
     let (out, err) = finish(&env, &run, 0);
     let text = std::fs::read_to_string(std::path::Path::new(out.trim()).join("response-01.md")).unwrap();
@@ -197,4 +200,22 @@ fn what_a_program_would_obey_where_it_runs_is_left_out_and_told() {
     let (text, err, _) = seen(&env, &["--workspace", "app"]);
     assert!(!text.contains("narwhal") && text.contains("sub/.env f"), "{text}");
     assert!(err.contains("`.env`, `.gemini`, `bunfig.toml` (programs that run there would obey it)"), "{err}");
+}
+
+#[test]
+fn a_folder_whose_git_is_none_is_a_folder_and_a_repository_beside_it_is_one() {
+    let env = looking();
+    env.write("ng/own.txt", "x");
+    env.write("ng/empty/a.txt", "x");
+    std::fs::create_dir(env.path("ng/empty/.git")).unwrap();
+    env.write("ng/astray/b.txt", "x");
+    env.write("ng/astray/.git", "gitdir: /nowhere/at/all\n");
+    env.write("ng/real/tracked.txt", "x");
+    commit(&env, "ng/real");
+    env.write("ng/real/loose.txt", "x");
+    let (answer, _, _) = seen(&env, &["--workspace", "ng"]);
+    for file in ["own.txt", "empty/a.txt", "astray/b.txt", "real/tracked.txt"] {
+        assert!(answer.contains(&format!("{file} f")), "no {file} in: {answer}");
+    }
+    assert!(!answer.contains("loose.txt") && !answer.contains(".git"), "{answer}");
 }

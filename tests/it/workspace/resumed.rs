@@ -41,6 +41,25 @@ fn what_was_not_taken_yet_is_taken_then() {
 }
 
 #[test]
+fn where_it_cannot_be_taken_the_session_stays_as_it_is_until_the_folder_is_back() {
+    for point in ["session-made", "workspace-copied", "workspace-named"] {
+        let (env, session) = cut_off(point);
+        std::fs::rename(env.path("app"), env.path("away")).unwrap();
+        let record = session.text("events.jsonl");
+        let (_, err) = finish(&env, &["resume"], 2);
+        assert!(err.contains("there is no folder") && err.contains("back as it was and resume"), "{point}: {err}");
+        assert!(!err.contains("--workspace"), "{point}: {err}");
+        assert_eq!(session.text("events.jsonl"), record, "{point}");
+        assert!(finish(&env, &["list"], 0).0.contains("interrupted"), "{point}");
+        finish(&env, &["verify"], 0);
+        std::fs::rename(env.path("away"), env.path("app")).unwrap();
+        finish(&env, &["resume"], 0);
+        assert!(session.text("response-01.md").contains("a.txt: after"), "{point}");
+        verifies(&env);
+    }
+}
+
+#[test]
 fn a_snapshot_that_was_changed_since_is_refused_until_that_is_accepted() {
     let (env, session) = cut_off("workspace-recorded");
     std::fs::write(session.path("workspace/a.txt"), "forged\n").unwrap();
