@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::runtime::Runtime;
 
 use crate::measure::{medians, run, time};
@@ -35,7 +35,13 @@ pub(crate) fn rows(scale: f64) -> Vec<Row> {
 fn both_sides(pace: Pace, streams: usize) -> (Duration, Duration) {
     // The server gets threads of its own, so that neither side waits for the other's client.
     let server = Runtime::new().unwrap();
-    let listener = server.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+    // With the usual 128 some of so many connections at once are dropped, and tried again by the kernel after a second or
+    // three: then that is what is measured, on either side.
+    let listener = server.block_on(async {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        socket.listen(4096).unwrap()
+    });
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     server.spawn(async move {
         while let Ok((socket, _)) = listener.accept().await {

@@ -39,6 +39,8 @@ impl World {
             .env_clear()
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("HOME", self.dir.path())
+            // The servers here know no list of models, and would stream an answer for it.
+            .env("TEAM_OFFLINE", "true")
             .env("NO_PROXY", "127.0.0.1");
         command
     }
