@@ -175,6 +175,24 @@ pub struct EventsSeal {
 }
 
 impl Meta {
+    /// That of a session which has just been made.
+    pub(super) fn begun(session_id: String, kind: SessionKind, target: &str, now: Timestamp) -> Self {
+        Self {
+            version: FormatVersion::CURRENT,
+            session_id,
+            kind,
+            target: target.to_owned(),
+            started_at: now,
+            completed_at: None,
+            status: SessionState::InProgress,
+            phases_completed: vec![Phase::Init],
+            models_used: None,
+            money: None,
+            artifacts: BTreeMap::new(),
+            events: None,
+        }
+    }
+
     /// Reads `session-meta.json`.
     pub fn read(path: &Path) -> Result<Self, SessionError> {
         read::json(path)

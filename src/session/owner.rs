@@ -20,7 +20,7 @@ use super::rounds::{RoundStand, held};
 use super::temporary;
 use crate::fault::{self, Point};
 use crate::fs::{self, OwnerLock};
-use crate::ids::{FormatVersion, Sha256Hash, slug};
+use crate::ids::{Sha256Hash, slug};
 use crate::model::ResolvedModel;
 
 /// How long an acting command waits for a session's lock.
@@ -136,20 +136,7 @@ impl Session {
         if let Some(task) = new.task {
             fs::replace(&layout.task(), task)?;
         }
-        let meta = Meta {
-            version: FormatVersion::CURRENT,
-            session_id: id.clone(),
-            kind: new.kind,
-            target: new.title.to_owned(),
-            started_at: now,
-            completed_at: None,
-            status: SessionState::InProgress,
-            phases_completed: vec![Phase::Init],
-            models_used: None,
-            money: None,
-            artifacts: BTreeMap::new(),
-            events: None,
-        };
+        let meta = Meta::begun(id.clone(), new.kind, new.title, now);
         let panel = NewPanel {
             kind: new.kind,
             session: &id,

@@ -11,7 +11,6 @@ use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::Votes;
 use crate::model::Target;
 use crate::report::format::seconds;
-use crate::report::money::Money;
 use crate::report::picture::seconds_between;
 use crate::report::published::{Published, published};
 use crate::secrets::Redactor;
@@ -84,7 +83,7 @@ impl Sheet {
         };
         let is_named = decided.is_some() || voted.is_some();
         let known = is_named && !integrity.suspects.contains("session-meta.json");
-        let money = is_named.then(|| if known { Money::read(layout) } else { Money::default() });
+        let money = is_named.then(|| view.meta.money.clone().filter(|_| known).unwrap_or_default());
         let isolation = parts[0].records.first().and_then(|record| match &record.event {
             Event::Created { isolation, .. } => Some(isolation.clone()),
             _ => None,

@@ -6,9 +6,9 @@ use super::collect::Part;
 use super::model::{Seat, Span, TimeRow, Timeline};
 use crate::ids::SlotId;
 use crate::report::format::{grouped, seconds};
-use crate::report::money::Money;
+use crate::report::money::{of_seat, total};
 use crate::session::slot::{SlotState, Usage};
-use crate::session::{Event, SlotStatus};
+use crate::session::{Event, Money, SlotStatus};
 
 const UNKNOWN: &str = "unknown";
 
@@ -27,7 +27,7 @@ pub(super) fn of(parts: &[Part], start: Timestamp, now: Timestamp, money: Option
         total_ms,
         total: seconds(total_ms.div_ceil(1000)),
         tokens: is_named.then(|| tokens(usages())),
-        cost: money.map(Money::total),
+        cost: money.map(total),
         rows,
     }
 }
@@ -52,7 +52,7 @@ fn rows(part: &Part, start: Timestamp, now: Timestamp, money: Option<&Money>) ->
             output_tokens: count(|usage| usage.output_tokens),
             // What a seat cost is of all of its turns, and stands with the first.
             cost: match (money, part.turn) {
-                (Some(money), None) => money.seat(&seat_name(part, *id)),
+                (Some(money), None) => of_seat(money, &seat_name(part, *id)),
                 (Some(_), Some(_)) => "with the first".to_owned(),
                 (None, _) => UNKNOWN.to_owned(),
             },

@@ -10,10 +10,12 @@ use serde::Deserialize;
 use super::model::Skipped;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::VoteVerdict;
-use crate::report::money::Money;
+use crate::report::money::seat_usd;
 use crate::report::published::{Published, recorded_as};
 use crate::session::slot::{SlotState, Usage};
-use crate::session::{Event, Layout, Manifest, Meta, Record, Round, SessionError, SessionState, SlotStatus, Status};
+use crate::session::{
+    Event, Layout, Manifest, Meta, Money, Record, Round, SessionError, SessionState, SlotStatus, Status,
+};
 use crate::verdict::{TaskVerdict, Verdict};
 
 /// A session with a verdict.
@@ -91,7 +93,7 @@ impl Entry {
         }
         let manifest = Manifest::parse(&layout.manifest(), &bytes).map_err(|error| reason(&error))?;
         let status = Status::read(&layout.status()).map_err(|error| reason(&error))?;
-        let money = Money::read(layout);
+        let money = meta.money.unwrap_or_default();
         let seats = |result: &dyn Fn(SlotId) -> Option<SeatResult>| {
             let seats = status.models.iter().filter_map(|(id, slot)| seat(&manifest, *id, slot, &money, result(*id)));
             seats.collect()
@@ -165,7 +167,7 @@ fn seat(manifest: &Manifest, id: SlotId, slot: &SlotStatus, money: &Money, resul
         state: slot.state,
         seconds: slot.started_at.zip(slot.completed_at).map(|(start, end)| took(start, end)),
         usage: slot.usage,
-        usd: money.seat_usd(&format!("slot {id}")),
+        usd: seat_usd(money, &format!("slot {id}")),
         result,
     })
 }

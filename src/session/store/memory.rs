@@ -88,20 +88,7 @@ impl Sessions for MemorySessions {
             rules: BTreeMap::new(),
             plan: new.plan.map(Box::new),
         };
-        let meta = Meta {
-            version: FormatVersion::CURRENT,
-            session_id: id.clone(),
-            kind: new.kind,
-            target: new.title.to_owned(),
-            started_at: now,
-            completed_at: None,
-            status: SessionState::InProgress,
-            phases_completed: vec![Phase::Init],
-            models_used: None,
-            money: None,
-            artifacts: BTreeMap::new(),
-            events: None,
-        };
+        let meta = Meta::begun(id.clone(), new.kind, new.title, now);
         let status = Status::new(id, &slots, Phase::Init, now);
         let kept = Kept { meta, manifest, records: Vec::new(), conversations: BTreeMap::new(), is_owned: true };
         let mut session = MemorySession { place: self.clone(), kept, status };
