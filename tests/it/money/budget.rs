@@ -45,20 +45,29 @@ fn what_would_pass_the_budget_is_not_begun_and_what_is_complete_is_kept() {
 
 #[test]
 fn running_slots_are_stopped_when_the_metered_cost_passes_the_budget() {
-    let gate = Gate::new();
-    let held = gate.clone();
+    let (other, gate) = (Gate::new(), Gate::new());
+    let (complete, held) = (other.clone(), gate.clone());
     let server = Server::start(move |request| {
         if request.body["model"] == "quoll" {
             return counted(request);
         }
         // 40,000 bytes are taken as 10,000 tokens: 0.08.
         let chunk = json!({"choices": [{"index": 0, "delta": {"content": "x".repeat(40_000)}}]});
-        Answer::chunked(200, &["content-type: text/event-stream"]).send(format!("data: {chunk}\n\n")).hold(&held)
+        Answer::chunked(200, &["content-type: text/event-stream"])
+            .hold(&complete)
+            .send(format!("data: {chunk}\n\n"))
+            .hold(&held)
     });
     let env = seats(&server, &["quoll", "wombat"]);
-    let (_, err) = finish(&env, &["run-and-judge", "--self-vote", "slot", "--max-cost", "0.05", "Which one?"], 3);
+    let mut team = env.start(&["run-and-judge", "--self-vote", "slot", "--max-cost", "0.05", "Which one?"]);
+    let session = env.session_with("status.json");
+    let quoll = session.id_of("quoll");
+    // What is still at work when the budget is passed is stopped too, so the one that is to stay must be done by then.
+    wait_until("quoll's answer", || (session.slot(&quoll)["state"] == "COMPLETED").then_some(()));
+    other.open();
+    assert_eq!(team.wait().code(), Some(3));
+    let err = team.stderr();
     assert!(err.contains("stopped (budget)") && err.contains("--max-cost USD"), "{err}");
-    let session = env.session();
     let stopped = session.slot(&session.id_of("wombat"));
     assert_eq!((&stopped["state"], &stopped["error"]["reason"]), (&json!("CANCELLED"), &json!("budget")));
     assert_eq!(session.slot(&session.id_of("quoll"))["state"], "COMPLETED");
