@@ -127,7 +127,7 @@ fn look(folder: &Session) -> String {
 /// Fails when the spy saw the name of anybody but itself in what must hold at this level.
 #[track_caller]
 fn assert_seen(when: &str, look: &str, level: Level) {
-    let parts: Vec<&str> = look.split("== ").collect();
+    let parts: Vec<&str> = look.split("<==> ").collect();
     let part =
         |name: &str| *parts.iter().find(|part| part.starts_with(name)).unwrap_or_else(|| panic!("no {name}: {look}"));
     let spy = SEATS.iter().find(|seat| seat.model == SPY).unwrap().own;

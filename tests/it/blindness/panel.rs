@@ -147,34 +147,38 @@ pub(super) struct World {
 
 /// What a process can find out from where it is, in four parts. It waits for `go`, and is done when `seen` is there.
 ///
+/// The mark before each part is put together when it is printed: this text itself is in sight of others, as an argument of
+/// the process that writes it down, and must not look like a mark.
+///
 /// Not looked at: `/proc/net`, in which whoever shares a network sees addresses, as the README says.
 const LOOK: &str = r#"#!/bin/sh
 until [ -e go ]; do sleep 0.02; done
 around="${PWD%/project/*}"
+part() { printf '%s%s %s\n' "<=" "=>" "$1"; }
 {
-    echo "== itself"
+    part "itself"
     env
     for entry in cmdline environ comm maps mountinfo; do tr '\0' '\n' < "/proc/$$/$entry"; done | grep -av ' - overlay '
     readlink /proc/$$/exe /proc/$$/cwd /proc/$$/root /proc/$$/fd/*
     find . -type f ! -name look -exec cat {} +
-    echo "== shared folders"
+    part "shared folders"
     find "${TMPDIR:-/tmp}" /tmp /var/tmp /dev/shm "$HOME" -type f -path "$around/*" ! -path "$around/project/*" ! -path "$around/output/*" -exec cat {} +
-    echo "== its supervisors"
+    part "its supervisors"
     for process in /proc/[0-9]*; do
         if tr '\0' '\n' < "$process/cmdline" | sed -n 2p | grep -qx -e __exec -e __init; then
             for entry in cmdline environ comm status maps; do tr '\0' '\n' < "$process/$entry"; done
             readlink "$process/exe" "$process/cwd" "$process/fd"/*
         fi
     done
-    echo "== what holds private folders"
+    part "what holds private folders"
     find "$(dirname "${TMPDIR:-/tmp}")" /tmp /var/tmp /dev/shm -path "*team-slots*" -print -type f -exec cat {} +
-    echo "== all processes"
+    part "all processes"
     for process in /proc/[0-9]*; do
         for entry in cmdline environ comm maps stat; do tr '\0' '\n' < "$process/$entry"; done
         readlink "$process/exe" "$process/cwd" "$process/root" "$process/fd"/*
     done
     ps -ef
-    echo "== all of the session"
+    part "all of the session"
     find "${PWD%/work/*}" ../.. ../../.. "$around/project/ai-docs" -print -type f ! -name look -exec cat {} +
 } < /dev/null > look 2> /dev/null
 : > seen
