@@ -21,6 +21,7 @@ use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::caller::Caller;
 use crate::config::{FileSettings, Leaks, Passes, Recuse, Repair, SelfVote};
 use crate::report::Format;
 
@@ -61,6 +62,15 @@ Exit codes:
 
 Standard output is data, standard error is everything else.";
 
+const MCP: &str = "\
+A client starts it, for example by this entry in the `.mcp.json` of a project:
+
+  {\"mcpServers\": {\"team\": {\"command\": \"team\", \"args\": [\"mcp\"]}}}
+
+It has one tool, `team`, whose `mode` is what this command line calls a command, and works in the folder that it is started
+in. Standard output is the protocol and nothing else. When the client is gone, what it started is stopped cleanly, except
+what it asked to have detached.";
+
 /// Blind multi-model panels: one prompt to many models, judged without knowing who wrote what
 #[derive(Debug, Parser)]
 #[command(name = "team", version, about, after_help = EXAMPLES, max_term_width = 100)]
@@ -89,6 +99,9 @@ pub struct GlobalArgs {
     /// Print more about what happens
     #[arg(short, long, global = true, help_heading = "Global options")]
     pub verbose: bool,
+    /// Whose process this is, where `team mcp` started it
+    #[arg(long, global = true, hide = true, value_enum)]
+    pub caller: Option<Caller>,
     /// No colour (also: the variable NO_COLOR)
     #[arg(long, global = true, help_heading = "Global options")]
     pub no_color: bool,
@@ -135,6 +148,9 @@ pub enum Command {
     Init(InitArgs),
     /// See the whole thing work with a small local model
     Demo(DemoArgs),
+    /// Serve coding agents: a server of the Model Context Protocol on standard input and output
+    #[command(after_help = MCP)]
+    Mcp,
     /// Print the JSON Schema of what `team` writes
     Schema(SchemaArgs),
     /// Print a completion script for a shell

@@ -1,6 +1,7 @@
 //! From the command line to its command, and from its result to an exit code.
 
 use std::io::Write as _;
+use std::path::PathBuf;
 
 use clap::Parser;
 
@@ -10,12 +11,18 @@ use super::{
     completions, config, deep, demo, doctor, gate, gc, init, judge, looks, models, report, resume, run, schema,
     sessions, show, stats, verify, vote, warnings, watch,
 };
+use crate::config::Environment;
 use crate::error::{Error, ExitCode};
 use crate::report::Aside;
 
-/// Runs the program; the result is its exit code.
+/// Serves coding agents: in this folder, with this environment, and the folder of sessions where one was named.
+///
+/// The other front end; this one hands over to it without knowing it.
+pub type Serve = fn(PathBuf, Environment, Option<PathBuf>) -> Result<ExitCode, Error>;
+
+/// Runs the program; the result is its exit code. `serve` is what `team mcp` does.
 #[must_use]
-pub fn main() -> std::process::ExitCode {
+pub fn main(serve: Serve) -> std::process::ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -43,7 +50,10 @@ pub fn main() -> std::process::ExitCode {
             return error.kind().exit_code().into();
         }
     };
-    match dispatch(cli.command, &context) {
+    if let Some(caller) = context.global.caller {
+        caller.settle();
+    }
+    match dispatch(cli.command, &context, serve) {
         Ok(code) => code.into(),
         Err(error) => {
             context.printer.error(&error);
@@ -52,7 +62,7 @@ pub fn main() -> std::process::ExitCode {
     }
 }
 
-fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Error> {
+fn dispatch(command: Command, context: &Context, serve: Serve) -> Result<ExitCode, Error> {
     match command {
         Command::Config => config::config(context),
         Command::Schema(args) => schema::schema(&args, context),
@@ -83,6 +93,9 @@ fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Error> {
         Command::Verify(args) => verify::verify(&args, context),
         Command::Report(args) => report::report(&args, context),
         Command::Stats(args) => stats::stats(&args, context),
+        Command::Mcp => {
+            serve(context.cwd.clone(), context.environment.clone(), context.global.sessions_dir.clone())
+        }
     }
 }
 
