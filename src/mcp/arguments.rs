@@ -211,11 +211,11 @@ impl Arguments {
         let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
         let schema = settings.into_generator().into_root_schema_for::<Self>();
         let mut schema = Value::from(schema);
-        without_null(&mut schema);
+        simplify(&mut schema);
         match schema {
             Value::Object(mut object) => {
-                object.remove("title");
-                object.remove("description");
+                object.shift_remove("title");
+                object.shift_remove("description");
                 object
             }
             _ => JsonObject::new(),
@@ -267,8 +267,9 @@ where
     text.map(|text| text.parse().map_err(serde::de::Error::custom)).transpose()
 }
 
-/// Takes out of a schema that a value may be `null`: it may be left out, which clients understand better.
-fn without_null(schema: &mut Value) {
+/// Makes a schema one that every client understands: a value may be left out instead of being `null`, a choice of words is
+/// an `enum`, no format is named that only this program knows, and a description is one line.
+fn simplify(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
             if let Some(Value::Array(types)) = object.get_mut("type") {
@@ -278,26 +279,42 @@ fn without_null(schema: &mut Value) {
                     object.insert("type".to_owned(), only);
                 }
             }
-            if let Some(Value::Array(values)) = object.get_mut("enum") {
-                values.retain(|value| !value.is_null());
-            }
             if object.get("default").is_some_and(Value::is_null) {
-                object.remove("default");
+                object.shift_remove("default");
+            }
+            if object.get("format").is_some_and(|format| format.as_str().is_some_and(|name| name.starts_with("uint"))) {
+                object.shift_remove("format");
             }
             if let Some(Value::Array(choices)) = object.get_mut("anyOf") {
                 choices.retain(|choice| choice.get("type").is_none_or(|name| name != "null"));
                 if choices.len() == 1
                     && let Some(Value::Object(only)) = choices.pop()
                 {
-                    object.remove("anyOf");
+                    object.shift_remove("anyOf");
                     for (name, value) in only {
                         object.entry(name).or_insert(value);
                     }
                 }
             }
-            object.values_mut().for_each(without_null);
+            let described = object.get("description").and_then(Value::as_str).map(|text| text.replace('\n', " "));
+            if let Some(Value::Array(choices)) = object.get("oneOf")
+                && let Some(words) = choices.iter().map(|choice| choice.get("const").cloned()).collect::<Option<Vec<_>>>()
+            {
+                let each = choices.iter().map(|choice| {
+                    let word = |name: &str| choice.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+                    format!("`{}`: {}", word("const"), word("description").replace('\n', " "))
+                });
+                let text = described.iter().cloned().chain(each).collect::<Vec<_>>().join(" ");
+                object.shift_remove("oneOf");
+                object.insert("type".to_owned(), "string".into());
+                object.insert("enum".to_owned(), Value::Array(words));
+                object.insert("description".to_owned(), text.into());
+            } else if let Some(text) = described {
+                object.insert("description".to_owned(), text.into());
+            }
+            object.values_mut().for_each(simplify);
         }
-        Value::Array(values) => values.iter_mut().for_each(without_null),
+        Value::Array(values) => values.iter_mut().for_each(simplify),
         _ => {}
     }
 }
@@ -324,16 +341,19 @@ mod tests {
         assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)));
         assert_eq!(schema["required"], json!(["mode"]));
         let text = schema.to_string();
-        assert!(!text.contains("null") && !text.contains("$ref"), "{text}");
+        assert!(!text.contains("null") && !text.contains("$ref") && !text.contains("Of\":") && !text.contains("format"), "{text}");
         let mut properties: Vec<&str> = schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
         let mut known = known();
         properties.sort_unstable();
         known.sort_unstable();
         assert_eq!(properties, known);
         for (name, property) in schema["properties"].as_object().unwrap() {
-            let typed = property.get("type").is_some() || property.get("enum").is_some() || property.get("oneOf").is_some();
-            assert!(typed && property["description"].is_string(), "{name}: {property}");
+            let described = property["description"].as_str().is_some_and(|text| !text.contains('\n'));
+            assert!(property["type"].is_string() && described, "{name}: {property}");
         }
+        let modes: Vec<&str> = Mode::ALL.map(Mode::as_str).to_vec();
+        assert_eq!(schema["properties"]["mode"]["enum"], json!(modes));
+        assert_eq!(schema["properties"]["self_vote"]["enum"], json!(["model", "slot", "include"]));
     }
 
     #[test]

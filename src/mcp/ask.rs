@@ -290,11 +290,12 @@ struct Progress<'a> {
     token: Option<ProgressToken>,
     began: Instant,
     last: f64,
+    told: Option<(String, Instant)>,
 }
 
 impl<'a> Progress<'a> {
     fn new(context: &'a RequestContext<RoleServer>) -> Self {
-        Self { context, token: context.meta.get_progress_token(), began: Instant::now(), last: 0.0 }
+        Self { context, token: context.meta.get_progress_token(), began: Instant::now(), last: 0.0, told: None }
     }
 
     /// Tells where the session at `layout` is. The number is seconds: it grows with every notification, as it must.
@@ -307,6 +308,11 @@ impl<'a> Progress<'a> {
             }
             None => "starting".to_owned(),
         };
+        // Many events change nothing that is told here.
+        if self.told.as_ref().is_some_and(|(told, at)| *told == line && at.elapsed() < SILENCE) {
+            return;
+        }
+        self.told = Some((line.clone(), Instant::now()));
         let seconds = self.began.elapsed().as_secs_f64();
         self.last = if seconds > self.last { seconds } else { self.last + 0.001 };
         let told = ProgressNotificationParam::new(token, self.last).with_message(line);
