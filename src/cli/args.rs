@@ -22,6 +22,7 @@ use std::str::FromStr;
 use clap::{Args, Parser, Subcommand};
 
 use super::caller::Caller;
+use super::skill::Host;
 use crate::config::{FileSettings, Leaks, Passes, Recuse, Repair, SelfVote};
 use crate::report::Format;
 
@@ -344,6 +345,18 @@ pub struct DoctorArgs {
 
 /// `team init`.
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  team init --gitignore
+  team init --skill                       for the coding agents that are found here
+  team init --skill --host claude,codex
+
+`--skill` writes `team/SKILL.md` into the folder of skills of each, and `team mcp` into its settings of this project:
+  claude    .claude/skills  .mcp.json
+  codex     .agents/skills  .codex/config.toml
+  gemini    .agents/skills  .gemini/settings.json
+  opencode  .agents/skills  opencode.json
+A file that is there already is changed only after the change was shown and agreed to; a second time changes nothing.")]
 pub struct InitArgs {
     /// Also add the sessions folder to `.gitignore`
     #[arg(long, conflicts_with = "no_gitignore")]
@@ -351,6 +364,15 @@ pub struct InitArgs {
     /// Leave `.gitignore` alone, and do not ask
     #[arg(long)]
     pub no_gitignore: bool,
+    /// Also write a skill for coding agents, and make `team mcp` known to them
+    #[arg(long)]
+    pub skill: bool,
+    /// For these coding agents, separated by commas [default: those that are found here]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_enum, requires = "skill")]
+    pub host: Vec<Host>,
+    /// Change files that are there already without asking
+    #[arg(long, requires = "skill")]
+    pub yes: bool,
 }
 
 /// `team demo`.

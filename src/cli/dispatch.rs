@@ -93,9 +93,7 @@ fn dispatch(command: Command, context: &Context, serve: Serve) -> Result<ExitCod
         Command::Verify(args) => verify::verify(&args, context),
         Command::Report(args) => report::report(&args, context),
         Command::Stats(args) => stats::stats(&args, context),
-        Command::Mcp => {
-            serve(context.cwd.clone(), context.environment.clone(), context.global.sessions_dir.clone())
-        }
+        Command::Mcp => serve(context.cwd.clone(), context.environment.clone(), context.global.sessions_dir.clone()),
     }
 }
 

@@ -80,8 +80,9 @@ impl Keeping {
 /// It is empty, leads elsewhere, or through a link that cannot be followed.
 pub fn contained(path: &Path, cwd: &Path, origin: &str, wanted: &str) -> Result<PathBuf> {
     if path.as_os_str().is_empty() {
-        return Err(Error::usage(format!("{origin} names nothing"))
-            .hint(format!("name {wanted} below the current directory")));
+        return Err(
+            Error::usage(format!("{origin} names nothing")).hint(format!("name {wanted} below the current directory"))
+        );
     }
     let root = fs_err::canonicalize(cwd)?;
     let refused = |what: String| {

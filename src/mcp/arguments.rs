@@ -298,7 +298,8 @@ fn simplify(schema: &mut Value) {
             }
             let described = object.get("description").and_then(Value::as_str).map(|text| text.replace('\n', " "));
             if let Some(Value::Array(choices)) = object.get("oneOf")
-                && let Some(words) = choices.iter().map(|choice| choice.get("const").cloned()).collect::<Option<Vec<_>>>()
+                && let Some(words) =
+                    choices.iter().map(|choice| choice.get("const").cloned()).collect::<Option<Vec<_>>>()
             {
                 let each = choices.iter().map(|choice| {
                     let word = |name: &str| choice.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -341,7 +342,10 @@ mod tests {
         assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)));
         assert_eq!(schema["required"], json!(["mode"]));
         let text = schema.to_string();
-        assert!(!text.contains("null") && !text.contains("$ref") && !text.contains("Of\":") && !text.contains("format"), "{text}");
+        assert!(
+            !text.contains("null") && !text.contains("$ref") && !text.contains("Of\":") && !text.contains("format"),
+            "{text}"
+        );
         let mut properties: Vec<&str> = schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
         let mut known = known();
         properties.sort_unstable();
@@ -374,7 +378,10 @@ mod tests {
             (json!({"mode": "vote", "threshold": "most"}), "`threshold`: `most` is none of `majority`"),
             (json!({"mode": "vote", "threshold": 50}), "`threshold`: invalid type: integer `50`, expected a string"),
             (json!({"mode": "run", "timeout": "soon"}), "`timeout`: "),
-            (json!({"mode": "run", "threshold": "50%"}), "the mode `run` has no use for `threshold`; `threshold` is for `vote`"),
+            (
+                json!({"mode": "run", "threshold": "50%"}),
+                "the mode `run` has no use for `threshold`; `threshold` is for `vote`",
+            ),
             (json!({"mode": "status", "slot": "01"}), "has no use for `slot`; `slot` is for `cancel`, `show`"),
         ] {
             let said = refused(given.clone());

@@ -11,9 +11,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Mode};
+use super::blocking::blocking;
 use super::card::{Card, progress_line};
 use super::child::{Children, End, News, Started, Tie, option, word};
-use super::blocking::blocking;
 use super::place::Place;
 use super::reply::{object, object_and_text};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
@@ -320,4 +320,3 @@ impl<'a> Progress<'a> {
         self.context.peer.notify_progress(told).await.ok();
     }
 }
-

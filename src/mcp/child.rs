@@ -141,13 +141,7 @@ impl Started {
 }
 
 /// Reads what a process says until it ends. A detached one is left alone when this server ends.
-async fn keep(
-    mut child: Child,
-    news: watch::Sender<News>,
-    stop: CancellationToken,
-    gone: CancellationToken,
-    tie: Tie,
-) {
+async fn keep(mut child: Child, news: watch::Sender<News>, stop: CancellationToken, gone: CancellationToken, tie: Tie) {
     let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else { return };
     let pid = child.id();
     let said = Arc::new(OnceLock::new());

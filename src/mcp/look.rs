@@ -73,7 +73,8 @@ fn verify(place: &Place, path: &str) -> Result<CallToolResult> {
 
 fn cancel(place: &Place, arguments: &Arguments) -> Result<CallToolResult> {
     let path = arguments.path.as_deref().ok_or_else(|| {
-        Error::usage("`cancel` needs `path`, the session").hint("`{\"mode\": \"list\"}` lists them; `latest` is the newest")
+        Error::usage("`cancel` needs `path`, the session")
+            .hint("`{\"mode\": \"list\"}` lists them; `latest` is the newest")
     })?;
     let layout = place.session(path)?;
     let slot = slot_named(arguments)?;

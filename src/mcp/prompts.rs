@@ -44,7 +44,11 @@ const JOBS: [Job; 3] = [
         title: "A vote on a text",
         description: "Several models approve or reject a plan, a change or any other text, each by itself",
         arguments: &[
-            Argument { name: "file", description: "The file with the text, below the working directory", required: true },
+            Argument {
+                name: "file",
+                description: "The file with the text, below the working directory",
+                required: true,
+            },
             Argument {
                 name: "threshold",
                 description: "The bar: majority, supermajority, unanimous, or N%; without it a majority",
@@ -152,7 +156,10 @@ mod tests {
     #[test]
     fn values_stand_in_their_places_and_are_not_looked_at_again() {
         let said = text("best-answer", json!({"question": "why {models}?", "models": "a, b"})).unwrap();
-        assert!(said.contains("`run-and-judge`, `models` [\"a\",\"b\"] on") && said.ends_with("why {models}?"), "{said}");
+        assert!(
+            said.contains("`run-and-judge`, `models` [\"a\",\"b\"] on") && said.ends_with("why {models}?"),
+            "{said}"
+        );
         let said = text("approve", json!({"file": "plan.md"})).unwrap();
         assert!(said.contains("`vote` and `input_file` `plan.md`"), "{said}");
         assert!(text("read-verdict", json!({})).unwrap().contains("`path` `latest`"));

@@ -30,8 +30,8 @@ pub(super) fn failure(error: &Error) -> CallToolResult {
 }
 
 fn json(value: &impl Serialize) -> Result<ContentBlock> {
-    let text = serde_json::to_string(value)
-        .map_err(|error| Error::internal("cannot write the reply").with_source(error))?;
+    let text =
+        serde_json::to_string(value).map_err(|error| Error::internal("cannot write the reply").with_source(error))?;
     Ok(ContentBlock::text(text))
 }
 
@@ -53,6 +53,10 @@ mod tests {
         assert_eq!(shortened("short"), "short");
         let long = format!("a{}", "é".repeat(MOST));
         let cut = shortened(&long);
-        assert!(cut.len() < MOST + 100 && cut.ends_with("of 98305 bytes; the rest is in the file]"), "{}", &cut[MOST..]);
+        assert!(
+            cut.len() < MOST + 100 && cut.ends_with("of 98305 bytes; the rest is in the file]"),
+            "{}",
+            &cut[MOST..]
+        );
     }
 }

@@ -169,9 +169,14 @@ mod tests {
     #[test]
     fn an_address_is_of_a_session_and_a_part_of_it() {
         assert_eq!(parse("team://sessions/team-x-20260101/report").unwrap(), ("team-x-20260101", Part::Report));
-        for wrong in
-            ["file:///etc/passwd", "team://sessions/x", "team://sessions//verdict", "team://sessions/../verdict", "team://sessions/x/manifest", "team://sessions/x/y/verdict"]
-        {
+        for wrong in [
+            "file:///etc/passwd",
+            "team://sessions/x",
+            "team://sessions//verdict",
+            "team://sessions/../verdict",
+            "team://sessions/x/manifest",
+            "team://sessions/x/y/verdict",
+        ] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -9,7 +9,6 @@ use super::hosts::Host;
 use crate::cli::context::Context;
 use crate::error::{Error, ExitCode, Result};
 use crate::fs;
-use crate::report::without_controls;
 use crate::slots::agents::locate;
 
 /// The skill.
@@ -50,7 +49,8 @@ pub(crate) fn write(context: &Context, hosts: &[Host], consent: &Consent<'_>) ->
     let command = match locate(TEAM, &context.environment) {
         Some(_) => TEAM.to_owned(),
         None => {
-            let own = std::env::current_exe().map_err(|error| Error::io("cannot find this program's own path", error))?;
+            let own =
+                std::env::current_exe().map_err(|error| Error::io("cannot find this program's own path", error))?;
             printer.note(format!("`team` is not on PATH, so the settings name `{}`", own.display()));
             own.display().to_string()
         }
@@ -115,13 +115,12 @@ fn put_one(context: &Context, name: &str, text: &str, consent: &Consent<'_>) -> 
         if there == text {
             return Ok(Outcome::AsItShouldBe);
         }
-        let diff = TextDiff::from_lines(&there, text);
-        let shown = diff.unified_diff().header(name, name).to_string();
-        context.printer.alert(format!("`{name}` would change:"));
-        context.printer.alert_text(&without_controls(&shown));
+        let diff = TextDiff::from_lines(there.as_str(), text);
+        context.printer.alert(format!("`{name}` is to change like this"));
+        context.printer.alert_lines(&diff.unified_diff().header(name, name).to_string());
         let agreed = match consent {
             Consent::Given => true,
-            Consent::Asked(ask) => ask(&format!("Change `{name}` like this? [y/N]"))?,
+            Consent::Asked(ask) => ask(&format!("Change `{name}`? [y/N]"))?,
             Consent::Absent => false,
         };
         if !agreed {

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use serde_json::{Value, json};
 
 use super::world::{all_running, gated, names_nobody, quick, status_until};
-use crate::support::{McpClient, assert_consistent, voters};
+use crate::support::{McpClient, TeamToml, TestEnv, assert_consistent};
 
 #[test]
 fn a_run_returns_at_once_with_its_slots_and_names_nobody_until_the_verdict() {
@@ -19,12 +19,12 @@ fn a_run_returns_at_once_with_its_slots_and_names_nobody_until_the_verdict() {
     assert_eq!(begun["path"], env.session().dir().display().to_string());
     assert_eq!((&begun["slots"], &begun["detached"]), (&json!(["01", "02"]), &json!(false)));
     assert_eq!(begun["next"][0], json!({"mode": "status", "path": session}));
-    let status = status_until(&mut client, session, all_running);
+    // The live figures follow a moment after the start.
+    let told = |slot: &Value| slot["bytes"].is_u64() && slot["idleSeconds"].is_u64() && slot["activity"].is_string();
+    let live = |status: &Value| all_running(status) && status["slots"].as_array().unwrap().iter().all(told);
+    let status = status_until(&mut client, session, live);
     names_nobody(&status.to_string());
     assert!(status["means"].as_str().unwrap().contains("quiet"), "{status}");
-    for slot in status["slots"].as_array().unwrap() {
-        assert!(slot["bytes"].is_u64() && slot["idleSeconds"].is_u64() && slot["activity"].is_string(), "{slot}");
-    }
     env.write("go", "");
     let status = status_until(&mut client, session, |status| status["state"] == "completed");
     names_nobody(&status.to_string());
@@ -80,15 +80,21 @@ fn a_call_without_a_token_is_told_nothing_until_its_reply() {
 
 #[test]
 fn a_vote_is_decided_by_its_bar() {
-    let env = crate::support::TestEnv::with(&voters(&[
-        ("zebra", "black", "approve"),
-        ("yak", "brown", "approve"),
-        ("xerus", "grey", "reject"),
-    ]));
+    let member = |verdict: &str| {
+        format!("print ```vote\\nVERDICT: {verdict}\\nCONFIDENCE: 7\\nSUMMARY: Looked at.\\nKEY_ISSUES: None\\n```")
+    };
+    let names = ["zebra", "yak", "xerus"];
+    let config = names
+        .iter()
+        .zip(["APPROVE", "APPROVE", "REJECT"])
+        .fold(TeamToml::new(), |config, (name, verdict)| config.agent(name, &["swallow", &member(verdict)]));
+    let env = TestEnv::with(&config.panel(&names));
     let mut client = McpClient::connect(&env);
-    for (threshold, result, code, outcome) in
-        [("majority", "done", 0, "APPROVED"), ("75%", "no decision", 3, "SPLIT"), ("unanimous", "no decision", 3, "SPLIT")]
-    {
+    for (threshold, result, code, outcome) in [
+        ("majority", "done", 0, "APPROVED"),
+        ("75%", "no decision", 3, "SPLIT"),
+        ("unanimous", "no decision", 3, "SPLIT"),
+    ] {
         let called = client.call(&json!({"mode": "vote", "input": "Ship it.", "threshold": threshold, "quorum": 3}));
         let object = called.object();
         assert_eq!((&object["result"], &object["exitCode"]), (&json!(result), &json!(code)), "{object}");
@@ -103,7 +109,7 @@ fn a_vote_is_decided_by_its_bar() {
 fn demands_on_answers_are_those_of_the_command_line() {
     let env = quick();
     let mut client = McpClient::connect(&env);
-    let begun = client.object(&json!({"mode": "run", "input": "which?", "require_pattern": "^black$"}));
+    let begun = client.object(&json!({"mode": "run", "input": "which?", "require_pattern": "black"}));
     let status = status_until(&mut client, &begun["session"], |status| status["state"] == "completed");
     let reasons: Vec<&Value> = status["slots"].as_array().unwrap().iter().map(|slot| &slot["reason"]).collect();
     assert!(reasons.contains(&&json!("shape_mismatch")) && reasons.contains(&&Value::Null), "{status}");

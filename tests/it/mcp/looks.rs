@@ -110,7 +110,11 @@ fn a_long_answer_is_cut_and_says_where_the_rest_is() {
     let mut client = McpClient::connect(&env);
     let shown = client.call(&json!({"mode": "show", "slot": "01"}));
     let text = shown.text(1);
-    assert!(text.len() < 50_000 && text.contains("of 100000 bytes; the rest is in the file"), "{}", &text[text.len() - 99..]);
+    assert!(
+        text.len() < 50_000 && text.contains("of 100000 bytes; the rest is in the file"),
+        "{}",
+        &text[text.len() - 99..]
+    );
     let file = shown.object()["file"].as_str().unwrap().to_owned();
     assert_eq!(std::fs::read(file).unwrap().len(), 100_000);
     client.leave();

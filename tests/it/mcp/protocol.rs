@@ -81,7 +81,8 @@ fn the_tool_is_described_with_a_closed_schema_and_honest_hints() {
     let tool = &tools[0];
     assert_eq!(tool["inputSchema"]["additionalProperties"], false);
     assert_eq!(tool["inputSchema"]["required"], json!(["mode"]));
-    let modes = json!(["run", "judge", "run-and-judge", "vote", "status", "cancel", "list", "show", "verify", "resume"]);
+    let modes =
+        json!(["run", "judge", "run-and-judge", "vote", "status", "cancel", "list", "show", "verify", "resume"]);
     assert_eq!(tool["inputSchema"]["properties"]["mode"]["enum"], modes);
     jsonschema::validator_for(&tool["inputSchema"]).unwrap();
     let hints = &tool["annotations"];

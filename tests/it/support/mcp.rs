@@ -35,8 +35,7 @@ impl McpClient {
     pub(crate) fn start_with(env: &TestEnv, options: &[&str]) -> Self {
         let arguments = [&["mcp"], options].concat();
         let mut command = env.command_under(&[], &arguments);
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = channel();
         std::thread::spawn(move || {
@@ -96,7 +95,8 @@ impl McpClient {
             return self.waiting.remove(at);
         }
         loop {
-            let line = self.lines.recv_timeout(2 * DEADLINE).unwrap_or_else(|_| panic!("nothing came; {:?}", self.waiting));
+            let line =
+                self.lines.recv_timeout(2 * DEADLINE).unwrap_or_else(|_| panic!("nothing came; {:?}", self.waiting));
             let message: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
             assert_eq!(message["jsonrpc"], "2.0", "{line}");
             if wanted(&message) {
