@@ -21,7 +21,6 @@ use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::caller::Caller;
 use super::skill::Host;
 use crate::config::{FileSettings, Leaks, Passes, Recuse, Repair, SelfVote};
 use crate::report::Format;
@@ -64,11 +63,12 @@ Exit codes:
 Standard output is data, standard error is everything else.";
 
 const MCP: &str = "\
-A client starts it, for example by this entry in the `.mcp.json` of a project:
+A server of the Model Context Protocol on standard input and output, for revisions 2025-11-25 (with its handshake) and
+2026-07-28 (without one). A client starts it, for example by this entry in the `.mcp.json` of a project:
 
   {\"mcpServers\": {\"team\": {\"command\": \"team\", \"args\": [\"mcp\"]}}}
 
-It has one tool, `team`, whose `mode` is what this command line calls a command, and works in the folder that it is started
+`team init --skill` writes this for the agents that are found here, and a skill. The server has one tool, `team`, whose `mode` is what this command line calls a command, and works in the folder that it is started
 in. Standard output is the protocol and nothing else. When the client is gone, what it started is stopped cleanly, except
 what it asked to have detached.";
 
@@ -100,9 +100,6 @@ pub struct GlobalArgs {
     /// Print more about what happens
     #[arg(short, long, global = true, help_heading = "Global options")]
     pub verbose: bool,
-    /// Whose process this is, where `team mcp` started it
-    #[arg(long, global = true, hide = true, value_enum)]
-    pub caller: Option<Caller>,
     /// No colour (also: the variable NO_COLOR)
     #[arg(long, global = true, help_heading = "Global options")]
     pub no_color: bool,
@@ -149,7 +146,7 @@ pub enum Command {
     Init(InitArgs),
     /// See the whole thing work with a small local model
     Demo(DemoArgs),
-    /// Serve coding agents: a server of the Model Context Protocol on standard input and output
+    /// Serve coding agents by the Model Context Protocol
     #[command(after_help = MCP)]
     Mcp,
     /// Print the JSON Schema of what `team` writes

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Parser;
 
 use super::args::{Cli, Command};
+use super::caller::Caller;
 use super::context::Context;
 use super::{
     completions, config, deep, demo, doctor, gate, gc, init, judge, looks, models, report, resume, run, schema,
@@ -23,7 +24,8 @@ pub type Serve = fn(PathBuf, Environment, Option<PathBuf>) -> Result<ExitCode, E
 /// Runs the program; the result is its exit code. `serve` is what `team mcp` does.
 #[must_use]
 pub fn main(serve: Serve) -> std::process::ExitCode {
-    let cli = match Cli::try_parse() {
+    let (caller, words) = Caller::among(std::env::args_os());
+    let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version go to standard output with 0, mistakes to standard error with 2.
@@ -50,7 +52,7 @@ pub fn main(serve: Serve) -> std::process::ExitCode {
             return error.kind().exit_code().into();
         }
     };
-    if let Some(caller) = context.global.caller {
+    if let Some(caller) = caller {
         caller.settle();
     }
     match dispatch(cli.command, &context, serve) {

@@ -36,10 +36,11 @@ pub(super) enum Tie {
 }
 
 impl Tie {
+    /// The first word of its command line.
     const fn as_str(self) -> &'static str {
         match self {
-            Self::Attached => "attached",
-            Self::Detached => "detached",
+            Self::Attached => "__attached",
+            Self::Detached => "__detached",
         }
     }
 }
@@ -103,7 +104,7 @@ impl Children {
             None => Stdio::null(),
         };
         let mut command = Command::new(program);
-        command.args(["--quiet", "--json", "--caller", tie.as_str()]);
+        command.args([tie.as_str(), "--quiet", "--json"]);
         if let Some(folder) = &place.sessions_dir {
             command.arg("--sessions-dir").arg(folder);
         }
