@@ -19,6 +19,8 @@ pub enum ErrorKind {
     Config,
     /// A session, slot, model or file that was named does not exist.
     NotFound,
+    /// A session cannot go on as it began: something that it depends on is not what it was.
+    Drifted,
     /// Another living process owns the session.
     Owned,
     /// The recorded chain, a hash or a tally does not match.
@@ -44,7 +46,7 @@ impl ErrorKind {
     #[must_use]
     pub const fn exit_code(self) -> ExitCode {
         match self {
-            Self::Usage | Self::Config | Self::NotFound | Self::Owned => ExitCode::USAGE,
+            Self::Usage | Self::Config | Self::NotFound | Self::Drifted | Self::Owned => ExitCode::USAGE,
             Self::Integrity => ExitCode::INTEGRITY,
             Self::NothingUsable => ExitCode::NOTHING_USABLE,
             Self::NoDecision => ExitCode::NO_DECISION,

@@ -14,7 +14,7 @@ use super::outcome::{Decision, Outcome};
 use super::plan::{ChosenBy, RunPlan, Terms, written};
 use super::publish::{Published, publish, published, voted};
 use super::record::{record, show_last};
-use super::round::{Opened, RoundContext, prompt_hashes, run_round};
+use super::round::{Opened, Otherwise, RoundContext, prompt_hashes, run_round};
 use super::services::{Panel, Services};
 use super::vote::{VoteWork, conclude, refuse_votes};
 use super::workspace::{Selection, Stand, ready};
@@ -24,7 +24,7 @@ use crate::judging::task_schema;
 use crate::money::Usd;
 use crate::runner::{Checks, Control, Meter, Observer, Purpose, SlotJob, StopAll, run_panel};
 use crate::session::slot::SlotState;
-use crate::session::{Event, Layout, NewSession, Phase, Round, RoundStand, Session, SessionKind, SessionState};
+use crate::session::{Event, Layout, NewSession, Phase, Round, RoundStand, Session, SessionKind, SessionState, Why};
 
 /// What to run.
 #[derive(Debug, Clone)]
@@ -210,8 +210,19 @@ async fn judged<R: CryptoRng>(
             opened = work.opened;
         }
     }
-    let round = RoundContext { services, terms, control, observer, rng };
-    judge_session(session, ballots, opened, round, &work.notes).await
+    let first = RoundContext { services, terms, control: &mut *control, observer: &mut *observer, rng: &mut *rng };
+    match (judge_session(session, ballots, opened, first, &work.notes).await, opened) {
+        (Err(error), Some(Opened { round, otherwise: Otherwise::Anew, .. })) if error.kind() == ErrorKind::Drifted => {
+            abandon(session, round)?;
+            observer.enter(".");
+            show_last(session.panel(), observer);
+            let ended = format!("round {} was ended and another held: {error}", round.0);
+            let notes: Vec<String> = work.notes.iter().cloned().chain([ended]).collect();
+            let anew = RoundContext { services, terms, control, observer, rng };
+            judge_session(session, ballots, None, anew, &notes).await
+        }
+        (judged, _) => judged,
+    }
 }
 
 /// The verdict that was published before and still stands.
@@ -265,6 +276,16 @@ pub(super) enum Ballots {
     Imported(ImportRequest),
 }
 
+impl Ballots {
+    /// Why a session goes on for them.
+    const fn why(&self) -> Why {
+        match self {
+            Self::Asked(_) => Why::Judge,
+            Self::Imported(_) => Why::Import,
+        }
+    }
+}
+
 async fn judge_again<R: CryptoRng>(
     layout: Layout,
     ballots: &Ballots,
@@ -299,7 +320,7 @@ async fn judge_again<R: CryptoRng>(
     session.check_rounds()?;
     let notes = earlier_copies(&session)?;
     announce(session.layout().root(), None);
-    session.reopen(Timestamp::now())?;
+    session.reopen(ballots.why(), Timestamp::now())?;
     control.limit_cost(Meter::new(terms.max_cost, Usd::ZERO));
     control.serve(session.layout());
     observer.enter(".");
@@ -417,6 +438,8 @@ pub(super) fn end(
     let root = layout.root().display();
     let problem = match (problem, closed) {
         (None, Ok(_)) => return Ok(Outcome { layout, decision, verdict, stop }),
+        // Going on would end as this did; its own hints say what does not.
+        (Some(error), _) if error.kind() == ErrorKind::Drifted => error,
         (Some(error), _) if !layout.root().is_dir() => error.hint("nothing of it is kept; run it again"),
         (Some(error), _) => {
             let session = services.reference(&layout);

@@ -160,9 +160,7 @@ impl Catalogue {
         if base.is_ok_and(|base| layout.root().parent() == Some(base.as_path())) {
             return layout.name();
         }
-        let path = layout.root().display().to_string();
-        let plain = |c: char| c.is_alphanumeric() || "/._-+@:,".contains(c);
-        if path.chars().all(plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
+        shell_word(&layout.root().display().to_string())
     }
 
     fn folders(&self) -> Result<Vec<Layout>, SessionError> {
@@ -172,6 +170,17 @@ impl Catalogue {
             Err(error) => return Err(error.into()),
         };
         Ok(entries.filter_map(|entry| is_session(&entry.ok()?.path())).collect())
+    }
+}
+
+/// `text` as one word of a command line.
+#[must_use]
+pub fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+@:,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
     }
 }
 
