@@ -197,6 +197,17 @@ impl From<std::io::Error> for Error {
     }
 }
 
+/// The system's words for a refused file, without the path and the operation, which the message around has.
+#[must_use]
+pub fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+        std::io::ErrorKind::NotADirectory => "a part of the path is a file, not a folder".to_owned(),
+        std::io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        kind => kind.to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

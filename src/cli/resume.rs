@@ -52,6 +52,13 @@ pub(super) async fn resume(args: &ResumeArgs, context: &Context) -> Result<ExitC
         [] => format!("left of `{}`: {votes}", session.id()),
         slots => format!("left of `{}`: slot {}, then {votes}", session.id(), slots.join(", ")),
     });
+    if let Some(folder) = left.snapshot_of() {
+        printer.note(format!(
+            "the snapshot of `{}` was not finished, and nobody has worked in it: it is taken anew, of the files as they \
+             are now",
+            folder.display()
+        ));
+    }
     let mut flags = context.global.settings();
     flags.max_cost = left.terms().max_cost;
     flags.deadline = Some(left.terms().deadline.map_or(Limit::Unlimited, Limit::After));

@@ -40,7 +40,7 @@ pub use local::local_server;
 pub use outcome::{Decision, Outcome};
 pub use plan::{ChosenBy, Terms};
 pub use resume::{Dropped, Pace, ResumeOptions, Resumption, finished, resume};
-pub use run::{Context, RunRequest, import, judge, run};
+pub use run::{Context, RunRequest, enough_answers, import, judge, run};
 pub use services::{Folders, Services, redactor_for};
 pub use verify::{Checked, Mismatch, RecordEnd, Verification, verify};
 pub use vote::{VoteRequest, check_judgeable, vote};

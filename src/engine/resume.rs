@@ -1,5 +1,6 @@
 //! Going on with a session: what is left of it, whether anything is not as it was, and doing the rest as a first run does.
 
+use std::path::Path;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -311,6 +312,15 @@ impl Resumption {
     pub fn is_done(&self) -> bool {
         let has_ended = !self.state.is_active() && self.state != SessionState::Interrupted;
         has_ended && self.slots.is_empty() && self.judging == Judging::Nothing
+    }
+
+    /// The folder of which a snapshot is to be taken, because none was finished before.
+    #[must_use]
+    pub fn snapshot_of(&self) -> Option<&Path> {
+        match &self.work.workspace {
+            Stand::Planned(plan) => plan.dir(),
+            Stand::Nothing | Stand::Selected(_) | Stand::Taken { .. } => None,
+        }
     }
 
     /// Whether the panel votes on the task itself.

@@ -24,7 +24,7 @@ use crate::judging::task_schema;
 use crate::money::Usd;
 use crate::runner::{Checks, Control, Meter, Observer, Purpose, SlotJob, StopAll, run_panel};
 use crate::session::slot::SlotState;
-use crate::session::{Event, Layout, NewSession, Phase, Round, RoundStand, Session, SessionKind, SessionState, Why};
+use crate::session::{Event, Layout, NewSession, Phase, Round, RoundStand, Session, SessionKind, SessionState, Status, Why};
 
 /// What to run.
 #[derive(Debug, Clone)]
@@ -286,6 +286,20 @@ impl Ballots {
     }
 }
 
+/// Fails where there are not two answers to compare.
+///
+/// # Errors
+/// Fewer than two are complete, which is no decision.
+pub fn enough_answers(status: &Status) -> Result<()> {
+    let answers = match status.count(SlotState::Completed) {
+        0 => "no answer is",
+        1 => "one answer is",
+        _ => return Ok(()),
+    };
+    let why = format!("{answers} complete; a vote needs two");
+    Err(Error::new(ErrorKind::NoDecision, why).hint("`team status` shows what went wrong with the others"))
+}
+
 async fn judge_again<R: CryptoRng>(
     layout: Layout,
     ballots: &Ballots,
@@ -311,12 +325,7 @@ async fn judge_again<R: CryptoRng>(
             ))
             .hint("judging an unfinished panel would favour the fast"));
     }
-    let complete = session.panel().status().count(SlotState::Completed);
-    if complete < 2 {
-        let answers = if complete == 1 { "one answer is" } else { "no answer is" };
-        let why = format!("{answers} complete; a vote needs two");
-        return Err(Error::new(ErrorKind::NoDecision, why).hint("`team status` shows what went wrong with the others"));
-    }
+    enough_answers(session.panel().status())?;
     session.check_rounds()?;
     let notes = earlier_copies(&session)?;
     announce(session.layout().root(), None);
@@ -365,7 +374,7 @@ async fn run_slots(
         return Ok(());
     }
     let workspace = match jobs.iter().any(|job| matches!(job.model.target, Target::Process { .. })) {
-        true => ready(session, &work.workspace, services, observer).await?,
+        true => ready(session, &work.workspace, services, control, observer).await?,
         false => None,
     };
     let panel = Panel { session: session.layout(), manifest: &manifest, workspace };

@@ -37,9 +37,18 @@ impl RoundStand {
             round,
             published: since.iter().any(|record| matches!(record.event, Event::Verdict { .. })),
             is_outdated: since.iter().any(|record| completes(&record.event)),
-            judged_again: opened_for(since),
+            judged_again: opened_again(since),
         })
     }
+}
+
+/// For what the session was opened after the round that was opened by the first of these records had ended.
+///
+/// One whose folder was left unmade is made when the session is opened for the next: then that is this one.
+fn opened_again(since: &[Record]) -> Option<Why> {
+    let ends = |record: &Record| matches!(record.event, Event::RoundClosed { .. } | Event::Verdict { .. });
+    let last = since.iter().rposition(ends)?;
+    opened_for(&since[last..])
 }
 
 /// For which kind of round a session was opened last; `None` where it was not.

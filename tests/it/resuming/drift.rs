@@ -151,6 +151,7 @@ fn a_prompt_on_record_that_was_changed_or_lost_is_named_and_written_as_it_was_on
             die(&env, point, &["run-and-judge", "which is the best?", "--passes", "2"]);
             let session = env.session();
             let text = session.text(file);
+            let done = finished(&session);
             let told = if is_lost {
                 std::fs::remove_file(session.path(file)).unwrap();
                 format!("{file}` is missing")
@@ -162,7 +163,6 @@ fn a_prompt_on_record_that_was_changed_or_lost_is_named_and_written_as_it_was_on
             let (_, err) = finish(&env, &["resume"], 2);
             assert!(err.contains(&told) && err.contains("--accept-drift"), "{err}");
             assert_eq!(snapshot(&env), before);
-            let done = finished(&session);
             let before = asked(&env, &done);
             let (out, _) = finish(&env, &["resume", "--accept-drift"], 0);
             assert!(out.contains(&told), "{out}");
