@@ -21,11 +21,14 @@ pub enum Touched {
 /// touched, all of it is a copy.
 #[must_use]
 pub fn touched_since(folder: &Path, since: Timestamp, beside: &Path) -> Option<Touched> {
-    let is_later = |path: &Path| {
+    let changed = |path: &Path| {
         let found = fs::symlink_metadata(path).ok()?;
         let at = Timestamp::new(found.ctime(), i32::try_from(found.ctime_nsec()).ok()?).ok()?;
-        Some((at > since, found.is_dir()))
+        Some((at, found.is_dir()))
     };
+    // The clock of files lags behind by its step; what the folder was given its name by comes before that moment, too.
+    let since = changed(folder).map_or(since, |(named, _)| named.min(since));
+    let is_later = |path: &Path| changed(path).map(|(at, is_folder)| (at > since, is_folder));
     if is_later(beside).is_none_or(|(later, _)| later) {
         return None;
     }
