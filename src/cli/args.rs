@@ -96,6 +96,8 @@ pub struct GlobalArgs {
 
 /// What to do.
 #[derive(Debug, Subcommand)]
+// The options of a command are put together when that command is given, not at every start.
+#[command(defer = true)]
 pub enum Command {
     /// Ask every model of a panel the same thing
     Run(RunArgs),
