@@ -122,6 +122,9 @@ async fn run(args: &GateArgs, context: &Context, outputs: &mut Outputs, facts: &
         context.printer.warning(warning);
     }
     facts.set_origins(&config);
+    for told in &facts.by_variables {
+        context.printer.note(told);
+    }
     let gate = config.settings().gate.clone();
     facts.omitted = gate.omitted;
     outputs.add(&gate.outputs, context)?;

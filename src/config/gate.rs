@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
 
-use super::{Limit, Threshold};
+use super::{Config, Limit, Origin, Threshold};
 use crate::money::Usd;
 
 /// How long a gate may take where nothing else is said.
@@ -45,6 +46,33 @@ pub struct GateEntry {
     /// Where the result goes.
     #[serde(skip_serializing_if = "GateOutputs::is_empty")]
     pub outputs: GateOutputs,
+}
+
+/// Keys of `[gate]` that are settings of every command too.
+const GENERAL: [&str; 4] = ["panel", "threshold", "deadline", "max_cost"];
+
+/// Has what a variable sets in `layer` hold for the gate too, where a file below says otherwise in `[gate]`: that key is the
+/// nearer one among files, and the environment is above all of them.
+pub(super) fn over_gate(below: &Table, layer: &mut Table) {
+    let Some(gate) = below.get("gate").and_then(Value::as_table) else { return };
+    let over: Table = GENERAL
+        .into_iter()
+        .filter(|key| gate.contains_key(*key))
+        .filter_map(|key| Some((key.to_owned(), layer.get(key)?.clone())))
+        .collect();
+    if !over.is_empty() {
+        layer.insert("gate".to_owned(), Value::Table(over));
+    }
+}
+
+/// What the environment sets for a gate, as key and variable.
+pub(super) fn set_by_variables(config: &Config) -> Vec<(&'static str, &str)> {
+    let holds = |key| config.origin(&["gate", key]).or_else(|| config.origin(&[key]));
+    let variable = |key| match holds(key)? {
+        Origin::Variable(name) => Some((key, name.as_str())),
+        _ => None,
+    };
+    GENERAL.into_iter().filter_map(variable).collect()
 }
 
 impl GateEntry {
