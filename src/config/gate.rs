@@ -212,6 +212,20 @@ pub(super) fn wrong_with(entry: &GateEntry) -> Vec<(&'static str, String, &'stat
     if entry.panel.as_ref().is_some_and(Vec::is_empty) {
         wrong.push(("panel", "is empty".to_owned(), "name models, or leave `panel` out for the default panel"));
     }
+    let GateOutputs { junit, sarif, gitlab, markdown, github: _ } = &entry.outputs;
+    for (key, file) in
+        [("outputs.junit", junit), ("outputs.sarif", sarif), ("outputs.gitlab", gitlab), ("outputs.markdown", markdown)]
+    {
+        match file.as_ref().and_then(|file| file.to_str()) {
+            Some("-") => wrong.push((
+                key,
+                "is `-`: standard output is for whoever calls the gate to ask for".to_owned(),
+                "name a file here, or give the option of this name on the command line",
+            )),
+            Some("") => wrong.push((key, "is empty".to_owned(), "name a file, or leave it out")),
+            _ => {}
+        }
+    }
     for pattern in entry.ignore.iter().flatten() {
         if let Err(error) = globset::Glob::new(pattern) {
             let why = error.kind().to_string();
