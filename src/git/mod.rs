@@ -8,10 +8,12 @@ mod call;
 mod diff;
 mod files;
 mod ignore;
+mod patches;
 mod revision;
 
 pub use call::{Git, GitError};
 pub use diff::{Change, ChangedFile, EntryKind, Patch, RepoPath};
 pub use files::Listed;
 pub use ignore::with_line;
+pub use patches::Patches;
 pub use revision::{Ancestry, CommitId, FileAt};
