@@ -118,10 +118,7 @@ impl ResolveError {
             Self::Variable { source: VariableError::Missing(name), .. } => {
                 vec![format!("set it: `export {name}=...`")]
             }
-            Self::Incomplete { .. }
-            | Self::Cycle(_)
-            | Self::Variable { .. }
-            | Self::NoPromptFile { .. } => Vec::new(),
+            Self::Incomplete { .. } | Self::Cycle(_) | Self::Variable { .. } | Self::NoPromptFile { .. } => Vec::new(),
             Self::Recording { .. } => {
                 vec!["write it as `replay:FILE`, or `replay:FILE#FORMAT` for the frames of a program".to_owned()]
             }

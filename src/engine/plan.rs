@@ -322,7 +322,9 @@ pub(super) fn load_again<'a>(folder: Option<&'a Path>, drift: &mut Vec<String>) 
     match Prompts::load(folder) {
         Ok(prompts) => Ok((prompts, folder)),
         Err(error) => {
-            drift.push(format!("the prompts of `--prompts` cannot be used, so they would be the built-in ones: {error}"));
+            drift.push(format!(
+                "the prompts of `--prompts` cannot be used, so they would be the built-in ones: {error}"
+            ));
             let built_in = Prompts::load(None).map_err(|error| Error::internal(error.to_string()))?;
             Ok((built_in, None))
         }

@@ -24,7 +24,9 @@ use crate::judging::task_schema;
 use crate::money::Usd;
 use crate::runner::{Checks, Control, Meter, Observer, Purpose, SlotJob, StopAll, least_cost, run_panel};
 use crate::session::slot::SlotState;
-use crate::session::{Event, Layout, NewSession, Phase, Round, RoundStand, Session, SessionKind, SessionState, Status, Why};
+use crate::session::{
+    Event, Layout, NewSession, Phase, Round, RoundStand, Session, SessionKind, SessionState, Status, Why,
+};
 
 /// What to run.
 #[derive(Debug, Clone)]

@@ -227,7 +227,8 @@ mod tests {
     fn what_has_gone_since_it_was_listed_is_left_out() {
         let (place, from) = made();
         let to = place.path().join("to");
-        copy_paths(&from, &to, ["gone", "src/deep/a.rs", "src/gone/b"].map(Path::new), &AtomicBool::new(false)).unwrap();
+        copy_paths(&from, &to, ["gone", "src/deep/a.rs", "src/gone/b"].map(Path::new), &AtomicBool::new(false))
+            .unwrap();
         let tree = Tree::read(&to).unwrap();
         assert_eq!(
             tree.paths().map(Path::to_str).collect::<Vec<_>>(),

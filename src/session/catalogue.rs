@@ -250,7 +250,9 @@ fn look_at(path: &Path) -> Result<Layout, SessionError> {
     let found = match fs::canonicalize(path) {
         Ok(found) => found,
         Err(error) => match error.kind() {
-            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => return not_one("there is no such folder"),
+            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
+                return not_one("there is no such folder");
+            }
             _ => return Err(error.into()),
         },
     };

@@ -214,9 +214,10 @@ impl From<SessionError> for Error {
                 ErrorKind::NotFound,
                 Some("run the same again; there is nothing in it to resume, and `team gc` removes it after an hour"),
             ),
-            SessionError::NotAFolder(_) => {
-                (ErrorKind::Usage, Some("name a folder: `--sessions-dir`, `TEAM_SESSIONS_DIR`, or `sessions_dir` in `team.toml`"))
-            }
+            SessionError::NotAFolder(_) => (
+                ErrorKind::Usage,
+                Some("name a folder: `--sessions-dir`, `TEAM_SESSIONS_DIR`, or `sessions_dir` in `team.toml`"),
+            ),
             SessionError::Ambiguous { .. } => (ErrorKind::Usage, Some("write more of the name")),
             SessionError::NoSlot { .. } => (ErrorKind::NotFound, Some("`team status` shows the slots there are")),
             SessionError::Ended { .. } => {

@@ -82,7 +82,8 @@ fn what_a_run_reads_is_a_file_or_a_folder_as_it_should_be() {
 fn what_is_imported_is_a_file_and_a_session_without_answers_is_told_as_such() {
     let env = panel();
     finish(&env, &["run", "why so?"], 0);
-    for (path, why) in [("nothing", "there is no such file"), ("a-folder", "is a folder"), ("a-file/x", "not a folder")] {
+    for (path, why) in [("nothing", "there is no such file"), ("a-folder", "is a folder"), ("a-file/x", "not a folder")]
+    {
         refused(&env, &["judge", "--import", path], path, why);
     }
     let config = crate::support::TeamToml::new().agent("dud", &["exit 3"]).agent("dull", &["exit 3"]);
@@ -97,7 +98,9 @@ fn what_is_imported_is_a_file_and_a_session_without_answers_is_told_as_such() {
 fn a_temporary_folder_that_is_not_there_is_told_before_anything_is_made() {
     for (place, why) in [("/nonexistent/tmp", "No such file"), ("/etc/passwd", "not a directory")] {
         let env = panel().set("TMPDIR", place);
-        for command in [&["run", "why so?"][..], &["run-and-judge", "why so?"], &["run", "--legacy", "why so?"], &["gc"]] {
+        for command in
+            [&["run", "why so?"][..], &["run-and-judge", "why so?"], &["run", "--legacy", "why so?"], &["gc"]]
+        {
             refused(&env, command, place, why);
         }
         assert!(!env.path("ai-docs").exists());

@@ -31,10 +31,14 @@ pub(super) fn check(audit: &mut Audit, panel: &Panel) {
                     audit.checked.bytes += tree.bytes();
                     if tree.hash() != expected {
                         let first = touched_since(&audit.path(folder), at, &audit.path("manifest.json"));
-                        let first = first.map(|first| format!("; {}", first.told(Path::new(folder)))).unwrap_or_default();
+                        let first =
+                            first.map(|first| format!("; {}", first.told(Path::new(folder)))).unwrap_or_default();
                         let told = Mismatch::new(
                             folder,
-                            format!("does not hold the files that line {line} of `{}` recorded{first}", panel.record.file),
+                            format!(
+                                "does not hold the files that line {line} of `{}` recorded{first}",
+                                panel.record.file
+                            ),
                         );
                         audit.mismatch(told.between(expected, tree.hash()));
                     }

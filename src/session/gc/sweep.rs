@@ -208,7 +208,8 @@ impl Sweep<'_> {
         let before = (self.now - SETTLED).as_second();
         let Ok(folder) = Folder::open(place) else { return };
         let entries = folder.entries().unwrap_or_default().into_iter();
-        let mut names: Vec<_> = entries.filter(|(name, kind)| *kind == EntryKind::File && is_temporary_name(name)).collect();
+        let mut names: Vec<_> =
+            entries.filter(|(name, kind)| *kind == EntryKind::File && is_temporary_name(name)).collect();
         names.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         for (name, _) in names {
             if folder.is_abandoned(&name, before).unwrap_or(false) {

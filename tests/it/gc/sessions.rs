@@ -58,14 +58,17 @@ fn files_beside_the_sessions_that_were_being_written_go_unless_somebody_is_at_it
         backdate(&path);
         path
     };
-    for name in [".tmp-AbCdE1", "sessions/.tmp-AbCdE2", "sessions/.tmp-locked", ".tmp-mine", ".tmp-AbCdE1.md", "tmp-AbCdE1"] {
+    for name in
+        [".tmp-AbCdE1", "sessions/.tmp-AbCdE2", "sessions/.tmp-locked", ".tmp-mine", ".tmp-AbCdE1.md", "tmp-AbCdE1"]
+    {
         plant(name);
     }
     env.write("ai-docs/.tmp-young1", "half");
     std::os::unix::fs::symlink(plant("theirs"), env.path("ai-docs/.tmp-linked")).unwrap();
     let locked = std::fs::File::open(env.path("ai-docs/sessions/.tmp-locked")).unwrap();
     locked.lock().unwrap();
-    let expected = ["unfinished_file project/ai-docs/sessions/.tmp-AbCdE2", "unfinished_file project/ai-docs/.tmp-AbCdE1"];
+    let expected =
+        ["unfinished_file project/ai-docs/sessions/.tmp-AbCdE2", "unfinished_file project/ai-docs/.tmp-AbCdE1"];
     assert_eq!(removed(&env, &gc(&env, &["--dry-run"])), expected);
     assert_eq!(removed(&env, &gc(&env, &[])), expected);
     assert!(removed(&env, &gc(&env, &[])).is_empty());

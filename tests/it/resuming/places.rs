@@ -104,8 +104,18 @@ const COPYING: [&str; 1] = ["copy-written"];
 /// Every place is named in a list above.
 #[test]
 fn no_place_is_left_out() {
-    let lists =
-        [&BEFORE[..], &CLOSED, &ANSWERING, &JUDGING, &VERDICT, &TURNS, &SHOWING, &RESUMING, &COPYING, &super::imports::PLACES];
+    let lists = [
+        &BEFORE[..],
+        &CLOSED,
+        &ANSWERING,
+        &JUDGING,
+        &VERDICT,
+        &TURNS,
+        &SHOWING,
+        &RESUMING,
+        &COPYING,
+        &super::imports::PLACES,
+    ];
     let tried: BTreeSet<&str> =
         lists.into_iter().flatten().map(|name| name.split_once(':').map_or(*name, |(name, _)| name)).collect();
     assert_eq!(tried, Point::ALL.iter().map(|point| point.as_str()).collect());
