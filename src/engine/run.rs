@@ -22,7 +22,7 @@ use crate::config::{ResolvedModel, Target};
 use crate::error::{Error, ErrorKind, Result};
 use crate::judging::task_schema;
 use crate::money::Usd;
-use crate::runner::{Checks, Control, Meter, Observer, Purpose, SlotJob, StopAll, run_panel};
+use crate::runner::{Checks, Control, Meter, Observer, Purpose, SlotJob, StopAll, least_cost, run_panel};
 use crate::session::slot::SlotState;
 use crate::session::{
     Event, Layout, NewSession, Phase, Round, RoundStand, Session, SessionKind, SessionState, Status, Why,
@@ -82,6 +82,7 @@ pub(super) async fn begin<R: CryptoRng>(
     rng: &mut R,
 ) -> Result<Outcome> {
     let Context { services, control, observer, announce } = context;
+    check_budget(&request)?;
     let now = Timestamp::now();
     let prompts = match (&vote, &request.judge) {
         (Some(vote), _) => vote.prompt_hashes(),
@@ -119,6 +120,16 @@ pub(super) async fn begin<R: CryptoRng>(
         workspace: request.workspace.map_or(Stand::Nothing, |selection| Stand::Selected(Box::new(selection))),
     };
     go_on(session, &work, services, control, observer, rng).await
+}
+
+/// Refuses a budget of which one member cannot even be asked. While the run goes on it would be seen which one that is.
+fn check_budget(request: &RunRequest) -> Result<()> {
+    let Some(most) = request.terms.max_cost else { return Ok(()) };
+    let least = |model| least_cost(model, request.input.len() as u64);
+    let Some(dear) = request.models.iter().find(|model| least(model) > most) else { return Ok(()) };
+    let why =
+        format!("`--max-cost {most}` does not pay for asking `{}`: its prompt alone is {}", dear.name, least(dear));
+    Err(Error::usage(why).hint("raise it, or leave the model out").hint("`--estimate` says what all of it would cost"))
 }
 
 /// What is to be done in a session that exists.

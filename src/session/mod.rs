@@ -34,6 +34,7 @@ mod take_up;
 mod temporary;
 #[cfg(test)]
 pub(crate) mod testing;
+mod tokens;
 
 pub use catalogue::{Catalogue, View, shell_word};
 pub use chain::{Break, BreakKind, Chain, ChainLine};
@@ -57,3 +58,4 @@ pub use statistics::Statistics;
 pub use status::{Live, SlotStatus, Status};
 pub use take_up::{Drift, Ended, TakeUp};
 pub use temporary::{is_temporary, temporary_folders};
+pub use tokens::{usage_at_end, usage_by_slot};

@@ -123,13 +123,14 @@ fn prompts_that_are_gone_are_named_and_once_that_is_accepted_the_judges_are_aske
 
 #[test]
 fn where_judges_would_be_asked_something_else_the_round_is_ended_and_another_held_once_that_is_accepted() {
-    let own = |env: &TestEnv, _: &Session| {
-        env.write("own/ballot-format.md", "Vote, please, in fenced blocks on {{ aliases[0] }} and others.");
-    };
-    let input = |_: &TestEnv, session: &Session| {
-        std::fs::write(session.path("input.md"), "which is the worst?").unwrap();
-    };
-    for change in [&own as &dyn Fn(&TestEnv, &Session), &input] {
+    type Change = fn(&TestEnv, &Session);
+    let changes: [Change; 2] = [
+        |env, _| {
+            drop(env.write("own/ballot-format.md", "Vote, please, in fenced blocks on {{ aliases[0] }} and others."))
+        },
+        |_, session| std::fs::write(session.path("input.md"), "which is the worst?").unwrap(),
+    ];
+    for change in changes {
         let (env, session) = own_prompts();
         change(&env, &session);
         finish(&env, &["resume"], 2);
