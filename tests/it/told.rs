@@ -1,6 +1,6 @@
 //! What a person is told of what is missing or failed, on every command and at every verbosity.
 
-use crate::support::{TeamToml, TestEnv};
+use crate::support::{TeamToml, TestEnv, finish};
 
 fn env() -> TestEnv {
     TestEnv::with(&TeamToml::new().agent("good", &["print fine"]).agent("bad", &["stderr no luck", "exit 3"]))
