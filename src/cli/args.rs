@@ -195,6 +195,9 @@ pub struct JudgeArgs {
     /// The regular expression whose every match in an imported file is one judgement
     #[arg(long, value_name = "REGEX", requires = "import")]
     pub import_pattern: Option<String>,
+    /// Say what would be sent and what it would cost, and start nothing
+    #[arg(long, conflicts_with = "import")]
+    pub estimate: bool,
     /// How to judge.
     #[command(flatten)]
     pub judging: JudgingArgs,
@@ -401,6 +404,13 @@ fn count<N: FromStr<Err = ParseIntError>>(text: &str) -> Result<N, String> {
         IntErrorKind::PosOverflow => "too large".to_owned(),
         _ => "not a whole number of 1 or more".to_owned(),
     })
+}
+
+fn kind_of_task(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("the name of a kind of task is empty".to_owned()),
+        name => Ok(name.to_owned()),
+    }
 }
 
 fn model_name(text: &str) -> Result<String, String> {
