@@ -107,6 +107,9 @@ pub struct GlobalArgs {
 
 /// What to do.
 #[derive(Debug, Subcommand)]
+// The options of a command are put together when that command is given, not at every start. Its own help then begins
+// with the first line of what holds its options.
+#[command(defer = true)]
 pub enum Command {
     /// Ask every model of a panel the same thing
     Run(RunArgs),
@@ -155,7 +158,7 @@ pub enum Command {
     Completions(CompletionsArgs),
 }
 
-/// `team run`.
+/// Ask every model of a panel the same thing
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
@@ -180,7 +183,7 @@ pub struct RunArgs {
     pub limits: LimitArgs,
 }
 
-/// `team judge`.
+/// Let judges vote blind on a finished run
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
@@ -206,6 +209,9 @@ pub struct JudgeArgs {
     /// The regular expression whose every match in an imported file is one judgement
     #[arg(long, value_name = "REGEX", requires = "import")]
     pub import_pattern: Option<String>,
+    /// Say what would be sent and what it would cost, and start nothing
+    #[arg(long, conflicts_with = "import")]
+    pub estimate: bool,
     /// How to judge.
     #[command(flatten)]
     pub judging: JudgingArgs,
@@ -214,7 +220,7 @@ pub struct JudgeArgs {
     pub limits: LimitArgs,
 }
 
-/// `team run-and-judge`.
+/// Ask, then vote: `run` and `judge` in one
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
@@ -271,7 +277,7 @@ pub struct SessionArgs {
     pub session: String,
 }
 
-/// `team status`.
+/// Show how far a session is
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
@@ -287,7 +293,7 @@ pub struct StatusArgs {
     pub watch: bool,
 }
 
-/// `team list`.
+/// List sessions, the newest first
 #[derive(Debug, Clone, Args)]
 pub struct ListArgs {
     /// The most sessions to list
@@ -295,7 +301,7 @@ pub struct ListArgs {
     pub limit: Option<NonZeroUsize>,
 }
 
-/// `team show`.
+/// Show a session's answers and verdict
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
@@ -314,7 +320,7 @@ pub struct ShowArgs {
     pub reveal: bool,
 }
 
-/// `team cancel`.
+/// Stop a running session, or one slot of it
 #[derive(Debug, Clone, Args)]
 pub struct CancelArgs {
     /// Which one.
@@ -325,7 +331,7 @@ pub struct CancelArgs {
     pub slot: Option<String>,
 }
 
-/// `team doctor`.
+/// Check whether everything is ready to ask the panel
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Exit codes:
@@ -340,7 +346,7 @@ pub struct DoctorArgs {
     pub deep: bool,
 }
 
-/// `team init`.
+/// Write a commented `team.toml` from what is found here
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
@@ -372,7 +378,7 @@ pub struct InitArgs {
     pub yes: bool,
 }
 
-/// `team demo`.
+/// See the whole thing work with a small local model
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 The first time it sets up the model (127 MB, kept in the cache folder). It exits with 0 when there is a verdict,
@@ -383,7 +389,7 @@ pub struct DemoArgs {
     pub words: Vec<String>,
 }
 
-/// `team schema`.
+/// Print the JSON Schema of what `team` writes
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
@@ -395,7 +401,7 @@ pub struct SchemaArgs {
     pub format: Option<Format>,
 }
 
-/// `team completions`.
+/// Print a completion script for a shell
 #[derive(Debug, Clone, Args)]
 pub struct CompletionsArgs {
     /// The shell
@@ -435,6 +441,13 @@ fn count<N: FromStr<Err = ParseIntError>>(text: &str) -> Result<N, String> {
     })
 }
 
+fn kind_of_task(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("the name of a kind of task is empty".to_owned()),
+        name => Ok(name.to_owned()),
+    }
+}
+
 fn model_name(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("a model's name is empty".to_owned()),
@@ -455,6 +468,19 @@ mod tests {
     #[test]
     fn the_definition_holds_together() {
         Cli::command().debug_assert();
+    }
+
+    /// The list of commands takes the line from here, a command's own help from its options.
+    #[test]
+    fn a_command_says_of_itself_what_the_list_of_commands_says() {
+        let abouts = |command: &clap::Command| {
+            let about = |command: &clap::Command| command.get_about().map(ToString::to_string);
+            command.get_subcommands().map(|command| (command.get_name().to_owned(), about(command))).collect::<Vec<_>>()
+        };
+        let mut command = Cli::command();
+        let listed = abouts(&command);
+        command.build();
+        assert_eq!(abouts(&command), listed);
     }
 
     #[test]

@@ -194,7 +194,9 @@ fn contents(inventory: &Inventory) -> String {
          # 2 asks each judge again in reverse order; a vote that flips is none.\n\
          # passes = 1\n\
          # Whether a judge is asked once more for what its ballot lacks.\n\
-         # repair = true\n\n\
+         # repair = true\n\
+         # The bar of `team vote`: \"majority\", \"supermajority\", \"unanimous\", or \"N%\" of the valid votes.\n\
+         # threshold = \"majority\"\n\n\
          # Where sessions are kept, from this file's folder.\n\
          # sessions_dir = \"ai-docs/sessions\"\n\
          # The folder of which programs see a read-only snapshot, from this file's folder.\n\
@@ -211,6 +213,13 @@ fn contents(inventory: &Inventory) -> String {
          # \"ollama-chat\".\n\
          # [providers.mine]\n# wire = \"openai-chat\"\n# base_url = \"http://127.0.0.1:8080/v1\"\n\
          # api_key_env = \"MINE_API_KEY\"\n",
+    );
+    text.push_str(
+        "\n# What `team gate` has the panel vote on in CI; it goes by this file as the base of a change has it.\n\
+         # [gate]\n# what = \"diff\"\n# panel = [\"claude\", \"codex\"]\n# quorum = 2\n# deadline = \"30m\"\n# max_cost = 2.50\n\
+         # max_bytes = 262144\n# ignore = [\"*.lock\"]\n\
+         # What follows when a file was not looked at: a \"person\" must, or it is only a \"report\".\n\
+         # omitted = \"person\"\n# [gate.outputs]\n# junit = \"team-gate.xml\"\n",
     );
     text
 }
@@ -272,6 +281,7 @@ mod tests {
             .collect();
         let config = load(&uncommented);
         assert_eq!(config.settings().jobs.unwrap().get(), 4);
+        assert_eq!(config.settings().gate.quorum.unwrap().get(), 2);
         assert_eq!(config.settings().models["careful"].temperature, Some(0.2));
         assert_eq!(config.settings().providers["mine"].api_key_env.as_deref(), Some("MINE_API_KEY"));
     }

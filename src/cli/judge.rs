@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use super::args::JudgeArgs;
 use super::context::Context;
+use super::estimate;
 use super::panel::{conclude, judge_request, prepare, prepare_without_models, terms, warn_of_missing};
 use crate::config::{Config, ResolvedModel};
-use crate::engine::{self, ImportRequest};
-use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::engine::{self, Estimate, ImportRequest};
+use crate::error::{Error, ErrorKind, ExitCode, Result, reason};
 use crate::ids::SlotId;
 use crate::judging::ImportPattern;
 use crate::session::slot::SlotState;
@@ -18,6 +19,9 @@ pub(super) async fn judge(args: &JudgeArgs, context: &Context) -> Result<ExitCod
     let mut flags = context.global.settings();
     args.judging.apply(&mut flags);
     args.limits.apply(&mut flags);
+    if args.estimate {
+        flags.offline = Some(true);
+    }
     let config = context.load(flags)?;
     let layout = Catalogue::new(&config.settings().sessions_dir).find(&args.session)?;
     engine::check_judgeable(&layout)?;
@@ -47,6 +51,19 @@ pub(super) async fn judge(args: &JudgeArgs, context: &Context) -> Result<ExitCod
             context.printer.note(format!("note: {note}"));
         }
     }
+    if args.estimate {
+        let size = |slot: &SlotId| {
+            let entry = view.status.models.get(slot)?;
+            (entry.state == SlotState::Completed).then_some(entry.output_size).flatten()
+        };
+        let sizes: Vec<Option<u64>> = manifest.shuffle_order.iter().map(size).collect();
+        if view.state().is_active() || sizes.iter().flatten().count() < 2 {
+            let why = format!("`{}` has no two complete answers that could be judged now", layout.name());
+            return Err(Error::usage(why).hint(format!("`team status {}` shows how far it is", layout.name())));
+        }
+        let task = fs_err::metadata(layout.input())?.len();
+        return estimate::show(context, &Estimate::of_judging(&panel, &sizes, &request, task));
+    }
     // The panel itself, as judges, stands in the order of its slots, which is nobody's to see yet.
     warn_of_missing(context, request.judges.iter().flatten());
     let judges = request.judges_of(&panel);
@@ -70,6 +87,7 @@ async fn import(args: &JudgeArgs, layout: Layout, config: &Config, context: &Con
     let read = |path: &PathBuf| {
         let bytes = fs_err::read(context.cwd.join(path)).map_err(|source| {
             Error::usage(format!("`--import`: cannot read `{}`: {}", path.display(), reason(&source)))
+                .hint("name a file of ballots: a `votes.json`, or with `--import-pattern` a text")
         })?;
         Ok((path.display().to_string(), bytes))
     };
@@ -78,6 +96,7 @@ async fn import(args: &JudgeArgs, layout: Layout, config: &Config, context: &Con
     let view = View::read(layout.clone())?;
     // A session that goes on is refused further down, by its owner's name.
     if !view.state().is_active() {
+        engine::enough_answers(&view.status)?;
         request.judges(&Manifest::read(&layout.manifest())?, &view.status)?;
     }
     let prepared = prepare_without_models(context, config)?;
@@ -85,12 +104,4 @@ async fn import(args: &JudgeArgs, layout: Layout, config: &Config, context: &Con
         conclude(context, prepared, async |context| engine::import(layout, &request, context, &mut rand::rng()).await)
             .await?;
     Ok(judged.exit_code())
-}
-
-/// The system's words without the path, which the message has already.
-fn reason(error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        kind => kind.to_string(),
-    }
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use super::{PaceArgs, count, model_name};
 use crate::config::{FileSettings, GateSubject, Threshold};
 
-/// `team gate`.
+/// Let a panel vote on what a branch changes, in CI
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
@@ -18,7 +18,8 @@ Examples:
   team gate --plan docs/migration.md
 
 What is looked at are commits: the change from the merge base to HEAD. Settings ([gate], panel, models) come from the base,
-never from the branch. The base is --base, else what GitHub Actions or GitLab say, else the default branch of origin.
+never from the branch. The base is --base, else what GitHub Actions or GitLab say, else the default branch of origin, else a
+local main or master.
 
 Exit codes:
   0  approved, or nothing changed
@@ -45,6 +46,9 @@ pub struct GateArgs {
     /// The most bytes of the change that are sent [default: as configured, or 262144]
     #[arg(long, value_name = "BYTES", value_parser = count::<NonZeroU64>, allow_negative_numbers = true)]
     pub max_bytes: Option<NonZeroU64>,
+    /// Take the prompts from this folder instead of the built-in ones; in the work tree its files must be the base's
+    #[arg(long, value_name = "DIR")]
+    pub prompts: Option<PathBuf>,
     /// Exit with 4 when any member has no vote
     #[arg(long)]
     pub strict: bool,
@@ -59,20 +63,20 @@ pub struct GateArgs {
     pub pace: PaceArgs,
 }
 
-/// Where the result goes. Each is written however the gate ends.
+/// Where the result goes. Each is written however the gate ends; `-` is standard output, where it takes the verdict's place.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Outputs")]
 pub struct OutputArgs {
-    /// Write JUnit XML to this file
+    /// Write JUnit XML to this file, or to standard output with `-`
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Write SARIF 2.1.0 to this file
+    /// Write SARIF 2.1.0 to this file, or to standard output with `-`
     #[arg(long, value_name = "FILE")]
     pub sarif: Option<PathBuf>,
-    /// Write GitLab's code quality report to this file
+    /// Write GitLab's code quality report to this file, or to standard output with `-`
     #[arg(long, value_name = "FILE")]
     pub gitlab: Option<PathBuf>,
-    /// Write Markdown to this file
+    /// Write Markdown to this file, or to standard output with `-`
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
     /// Annotate the change and write the summary of the step, in GitHub Actions
