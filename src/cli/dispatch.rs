@@ -1,6 +1,6 @@
 //! From the command line to its command, and from its result to an exit code.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 
 use clap::Parser;

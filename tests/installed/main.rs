@@ -17,6 +17,7 @@ mod browser;
 mod demo;
 mod isolation;
 mod local_model;
+mod mcp;
 mod outcomes;
 mod provider;
 mod seats;
