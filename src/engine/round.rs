@@ -53,6 +53,17 @@ pub(super) struct Opened {
     pub(super) round: Round,
     /// Whether judges that ended with an error of their own are asked again.
     pub(super) failed: bool,
+    /// What is done where a judge would not be asked what it was asked before.
+    pub(super) otherwise: Otherwise,
+}
+
+/// What is done with a round in which a judge would not be asked what it was asked before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Otherwise {
+    /// Nothing: that is an error.
+    Refuse,
+    /// It is ended, and a new one is held: whoever resumes has accepted that not all is as it was.
+    Anew,
 }
 
 /// Everything that a round is run with.
@@ -110,7 +121,7 @@ pub(super) async fn run_round<R: CryptoRng>(
     let hashes = prompt_hashes(&request.prompts);
     let now = Timestamp::now();
     let (round, mut folder) = match opened {
-        Some(Opened { round, failed }) => {
+        Some(Opened { round, failed, .. }) => {
             let mut folder = session.enter_round(round)?;
             observer.enter(&round.folder());
             let known = folder.records().len();

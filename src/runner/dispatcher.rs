@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::MissedTickBehavior;
 
 use super::attempt::{Attempt, Report, StopCause, StopOrder};
-use super::control::{Control, Outside, StopAll};
+use super::control::{Control, Outside, StopAll, TICK};
 use super::executor;
 use super::job::{Observer, Shared, SlotJob};
 use super::live::LiveCell;
@@ -25,9 +25,6 @@ use crate::money::Usd;
 use crate::session::requests::Request;
 use crate::session::slot::{Reason, SealedCost, SealedUsage, Spent, Usage};
 use crate::session::{Event, PanelFolder, SessionError, SlotEnd, SlotError};
-
-/// How often live fields are read and requests are looked for.
-const TICK: Duration = Duration::from_millis(100);
 
 /// How often `status.json` is written when only live fields change.
 const LIVE_WRITE: Duration = Duration::from_millis(500);

@@ -8,7 +8,7 @@ use clap::Args;
 use super::{PaceArgs, count, model_name};
 use crate::config::{FileSettings, GateSubject, Threshold};
 
-/// `team gate`.
+/// Let a panel vote on what a branch changes, in CI
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:

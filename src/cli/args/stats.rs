@@ -14,7 +14,7 @@ use super::kind_of_task;
 use crate::config::parse_duration;
 use crate::report::stats::By;
 
-/// `team stats`.
+/// Count over sessions how each model did
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
