@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::args::InitArgs;
 use super::context::Context;
 use super::inventory::{self, Inventory, LocalModel};
+use super::skill::{self, Consent};
 use crate::config::{AgentKind, Config, Environment, FileSettings, PROJECT_FILE};
 use crate::error::{Error, ExitCode};
 use crate::{fs, git};
@@ -26,14 +27,16 @@ pub(super) async fn init(
             .hint("`team config` shows what it sets; move it away to have a new one written")
     };
     if path.symlink_metadata().is_ok() {
-        if !args.gitignore {
+        if !args.gitignore && !args.skill {
             return Err(exists());
         }
         // The rest of what was asked for can still be done.
         let config = context.load(context.global.settings())?;
         context.printer.note(format!("`{}` exists already and is left as it is", path.display()));
-        ignore_sessions(context, args, &config.settings().sessions_dir).await?;
-        return Ok(ExitCode::DONE);
+        if args.gitignore {
+            ignore_sessions(context, args, &config.settings().sessions_dir).await?;
+        }
+        return write_skill(context, args);
     }
     let config = context.load(context.global.settings())?;
     let inventory = inventory::take(&config, &context.environment, local.map(|look| look())).await;
@@ -51,8 +54,24 @@ pub(super) async fn init(
     // What was written decides from here on, and it is known to load.
     let config = Config::load(&context.cwd, &Environment::default(), FileSettings::default())?;
     ignore_sessions(context, args, &config.settings().sessions_dir).await?;
+    let code = write_skill(context, args)?;
     context.printer.note("next: `team doctor` checks the panel, `team run-and-judge task.md` asks it");
-    Ok(ExitCode::DONE)
+    Ok(code)
+}
+
+/// The skill and the settings of coding agents, where they are asked for.
+fn write_skill(context: &Context, args: &InitArgs) -> Result<ExitCode, Error> {
+    if !args.skill {
+        return Ok(ExitCode::DONE);
+    }
+    let ask =
+        |question: &str| Ok(answer(context, question)?.is_some_and(|answer| matches!(answer.as_str(), "y" | "yes")));
+    let consent = match (args.yes, can_ask(context)) {
+        (true, _) => Consent::Given,
+        (false, true) => Consent::Asked(&ask),
+        (false, false) => Consent::Absent,
+    };
+    skill::write(context, &args.host, &consent)
 }
 
 async fn ignore_sessions(context: &Context, args: &InitArgs, sessions: &Path) -> Result<(), Error> {
@@ -113,15 +132,25 @@ fn relative_to_cwd(root: &Path, relative: &Path) -> std::path::PathBuf {
     root.join(relative).join("x")
 }
 
-fn asked(context: &Context, line: &str) -> Result<bool, Error> {
-    if !(context.printer.is_interactive() && std::io::stdin().is_terminal()) || context.global.json {
-        return Ok(false);
-    }
-    context.printer.note(format!("Add `{line}` to `.gitignore`, so that sessions are not committed? [Y/n]"));
+/// Whether somebody is there to be asked.
+fn can_ask(context: &Context) -> bool {
+    context.printer.is_interactive() && std::io::stdin().is_terminal() && !context.global.json
+}
+
+/// What a person answers, in lower case. The end of the input is no answer.
+fn answer(context: &Context, question: &str) -> Result<Option<String>, Error> {
+    context.printer.note(question);
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer)?;
-    // The end of the input is no consent.
-    Ok(read > 0 && matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes"))
+    Ok((read > 0).then(|| answer.trim().to_lowercase()))
+}
+
+fn asked(context: &Context, line: &str) -> Result<bool, Error> {
+    if !can_ask(context) {
+        return Ok(false);
+    }
+    let question = format!("Add `{line}` to `.gitignore`, so that sessions are not committed? [Y/n]");
+    Ok(answer(context, &question)?.is_some_and(|answer| matches!(answer.as_str(), "" | "y" | "yes")))
 }
 
 /// The text of the file.
