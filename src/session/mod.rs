@@ -40,7 +40,8 @@ pub use catalogue::{Catalogue, View};
 pub use chain::{Break, BreakKind, Chain, ChainLine};
 pub use child::NewTurn;
 pub use conversation::{
-    Conversation, Message, Participant, Role, Speaker, is_conversation, open_conversation, open_conversations,
+    Conversation, Message, Participant, Role, Speaker, TurnFile, TurnNote, is_conversation, open_conversation,
+    open_conversations,
 };
 pub use decision::{Question, Waiting, waiting};
 pub use error::SessionError;

@@ -46,7 +46,9 @@ async fn every_wire_is_sent_what_was_said_before(#[case] wire: Wire, #[case] pla
     question.settings = ModelSettings { system: Some("Be brief.".to_owned()), ..ModelSettings::default() };
     question.history = exchanges();
     question.retries = 0;
-    let refuse = |call: Call| async move { call.respond(400, "content-type: application/json\r\n", r#"{"error": {"message": "no"}}"#).await };
+    let refuse = |call: Call| async move {
+        call.respond(400, "content-type: application/json\r\n", r#"{"error": {"message": "no"}}"#).await
+    };
     let (_, end, bodies) = scripted(&mut question, &server, vec![Box::new(refuse)]).await;
     assert_eq!(bodies[0].pointer(place), Some(&expected), "{}", bodies[0]);
     assert_eq!(reason(&end), Some(Reason::ApiError));
