@@ -105,6 +105,8 @@ fn what_the_last_turn_left_is_used_only_as_it_was_left() {
     assert_eq!((told.mode, told.said.as_str()), (Some(TurnMode::Anew), "all of it\n"));
     assert!(told.why.unwrap().contains("is not as it was recorded"));
     std::fs::remove_file(talks.folder().join("roles/reviewer-01.turn-2.kept")).unwrap();
+    let (out, _) = finish(&env, &["verify", "latest"], 6);
+    assert!(out.contains("reviewer-01.turn-2.kept"), "{out}");
     let told = talks.turn(&claude(), "once more", "cherry");
     assert_eq!((told.mode, told.said.as_str()), (Some(TurnMode::Anew), "once more\n"));
     assert!(told.why.unwrap().contains("is missing"));
