@@ -30,6 +30,8 @@ macro_rules! points {
 points! {
     /// A whole file is written under its temporary name, not yet renamed.
     FileWritten = "file-written",
+    /// A result that is copied to a flat name is written under its temporary one.
+    CopyWritten = "copy-written",
     /// The session's folder was made, nothing is in it.
     SessionFolder = "session-folder",
     /// The session's lock was taken.
@@ -76,6 +78,12 @@ points! {
     PromptWritten = "prompt-written",
     /// The prompt of a judge is on record.
     PromptRecorded = "prompt-recorded",
+    /// The prompt of a turn is said in its conversation; nobody was asked.
+    TurnAsked = "turn-asked",
+    /// What the next turn of a conversation needs is kept; the end of this one is not recorded.
+    TurnKept = "turn-kept",
+    /// The answer of a turn is said in its conversation; what the turn before left is still there.
+    TurnHeard = "turn-heard",
     /// A ballot is on record.
     BallotRecorded = "ballot-recorded",
     /// A file of ballots from elsewhere is kept in the round's folder.

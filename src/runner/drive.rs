@@ -66,7 +66,7 @@ pub(crate) async fn drive(attempt: &Attempt, sink: &mut AttemptSink, halted: wat
             let talk = id.as_ref().map_or(Talk::Begins, Talk::GoesOn);
             let asked = Asked { prompt: &said.prompt, talk, said: Some(said) };
             let mut driven = once(attempt, asked, sink, halted.clone()).await;
-            match not_gone_on_with(&driven, &job.model, sink.answer.bytes()) {
+            match not_gone_on_with(id.as_ref(), &driven, &job.model, sink.answer.bytes()) {
                 None => {
                     let (mode, why) = confirmed(id.as_ref(), &driven);
                     driven.taken = Some(Taken::new(mode, why, &job.model, &mut driven));

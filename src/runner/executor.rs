@@ -20,6 +20,7 @@ use super::sink::{AttemptSink, Printed, log_redact, shown};
 use super::turn::Taken;
 use crate::capture::{ErrorLog, Pattern, background_ceiling, logged_error, said_error, telling_line};
 use crate::config::{AgentKind, Target};
+use crate::fault::{self, Point};
 use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::money::Usd;
@@ -218,6 +219,7 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
         truncated: outcome.truncated,
         lingered: driven.stopped.is_some_and(|stopped| stopped.cause == classify::StopCause::Lingering),
         usage: driven.end.usage,
+        sealed_usage: None,
         sealed_cost: None,
         dropped_settings: driven.end.dropped_settings,
         kept,
@@ -233,7 +235,10 @@ fn turn_of(taken: Option<Taken>, job: &SlotJob, scrub: &Scrub, completed: bool) 
     let mut kept = None;
     if completed {
         match taken.kept.write(&conversation.keeps, &conversation.nonce) {
-            Ok(sha256) => kept = Some(sha256),
+            Ok(sha256) => {
+                kept = Some(sha256);
+                fault::reach(Point::TurnKept);
+            }
             // The answer stands; the next turn begins anew, and says why.
             Err(error) => tracing::warn!("what the next turn of slot {} needs could not be kept: {error}", job.id),
         }

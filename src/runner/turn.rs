@@ -129,7 +129,12 @@ impl Continuation {
 
 /// Why a turn that was to go on with a conversation can be taken in a new one: nothing of an answer came, nobody stopped
 /// it, and it was the conversation that it failed on.
-pub(super) fn not_gone_on_with(driven: &Driven, model: &ResolvedModel, answered: u64) -> Option<String> {
+pub(super) fn not_gone_on_with(
+    id: Option<&ConversationId>,
+    driven: &Driven,
+    model: &ResolvedModel,
+    answered: u64,
+) -> Option<String> {
     let ours = driven.stopped.is_some()
         || driven.spawn_error.is_some()
         || driven.io_error.is_some()
@@ -141,15 +146,15 @@ pub(super) fn not_gone_on_with(driven: &Driven, model: &ResolvedModel, answered:
     if error.is_some_and(|error| error.reason == Reason::ContextTooLong) {
         return Some("the conversation has outgrown the model".to_owned());
     }
-    let found = !matches!(model.target, Target::Process { .. }) || driven.end.taken_up;
-    if found {
-        return None;
-    }
+    // A model that is told everything again knows of no conversation that it could fail to find.
+    let id = id.filter(|_| matches!(model.target, Target::Process { .. }) && !driven.end.taken_up)?;
     let words = match (error, driven.exit_code) {
         (Some(TypedError { detail, .. }), _) if !detail.is_empty() => detail.clone(),
         (_, Some(code)) => format!("exit code {code}"),
         (_, None) => "it ended without a word".to_owned(),
     };
+    // By their form, ids say whose they are.
+    let words = words.replace(id.as_str(), "[conversation]");
     Some(format!("the conversation was not taken up again: {words}"))
 }
 

@@ -6,7 +6,8 @@ use jiff::Timestamp;
 
 use super::course::Course;
 use super::next::{folder_of, text};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::fault::{self, Point};
 use crate::ids::{Sha256Hash, SlotId};
 use crate::session::slot::{SlotState, TurnMode};
 use crate::session::{Event, PanelFolder, Participant, Session, SessionError, SlotEnd, Speaker, TurnNote};
@@ -48,12 +49,13 @@ pub fn heard(
             let number = note.number;
             let answered = TurnNote { taken, ..note.clone() };
             session.say_in_turn(of, Speaker::Participant, &String::from_utf8_lossy(&bytes), Some(answered), now)?;
+            fault::reach(Point::TurnHeard);
             session.remove_turn_files(&file, Some(number))?;
         }
         (_, Some(note)) if is_this(note) => session.remove_turn_files(&file, Some(note.number))?,
         _ => {
             let why = format!("nothing was asked of {of} as slot {slot} of `{folder}`");
-            return Err(crate::error::Error::internal(why));
+            return Err(Error::internal(why));
         }
     }
     Ok(mode)

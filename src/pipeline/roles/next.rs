@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use super::course::Course;
 use crate::config::SessionReuse;
 use crate::error::{Error, Result};
+use crate::fault::{self, Point};
 use crate::fs;
 use crate::ids::SlotId;
 use crate::runner::{Before, Continuation, Said};
@@ -78,6 +79,7 @@ pub fn next(session: &mut Session, turn: NextTurn<'_>, reuse: SessionReuse, now:
     if !is_said {
         session.say_in_turn(of, Speaker::Team, &asked, Some(note.clone()), now)?;
     }
+    fault::reach(Point::TurnAsked);
     let conversation = before.map(|before| Continuation {
         before,
         keeps: place(TurnFile::Kept, note.number),

@@ -7,6 +7,7 @@ mod diagnose;
 mod outcome;
 mod reason;
 mod state;
+mod tokens;
 mod turn;
 
 pub use cost::{SealedCost, Spent};
@@ -14,4 +15,5 @@ pub use diagnose::{diagnose, status_in};
 pub use outcome::{Activity, Output, StopReason, StreamEnd, TypedError, Usage};
 pub use reason::Reason;
 pub use state::{SlotMove, SlotState, TransitionError, transition};
+pub use tokens::SealedUsage;
 pub use turn::{TurnEnd, TurnMode};

@@ -70,6 +70,7 @@ fn a_turn_whose_conversation_fails_is_taken_anew_and_says_why(#[case] misbehave:
     assert_eq!((told.mode, told.said.as_str()), (Some(TurnMode::Anew), "apple and banana\n"), "{told:?}");
     let said = told.why.unwrap();
     assert!(said.contains(why), "{said}");
+    assert!(!said.contains('-'), "an id says by its form whose it is: {said}");
     assert!(told.retries.len() == 1 && told.retries[0].contains(why), "{:?}", told.retries);
     let expected = ["team: apple", "participant: apple", "team: banana", "team: apple and banana"];
     assert_eq!(talks.history()[..4], expected);

@@ -206,10 +206,14 @@ impl Talks {
             .unwrap();
         between(self);
         let mode = roles::heard(self.session(), Self::reviewer(), &panel, slot, &whole, Timestamp::now()).unwrap();
-        let (mut end, mut retries) = (None, Vec::new());
+        let (mut end, mut usage, mut retries) = (None, None, Vec::new());
+        let nonce = panel.manifest().nonce.clone();
         for record in panel.records() {
             match &record.event {
-                Event::SlotEnded { end: found, .. } => end = Some((**found).clone()),
+                Event::SlotEnded { end: found, .. } => {
+                    usage = found.sealed_usage.as_ref().and_then(|sealed| sealed.open(&nonce, slot, record.prev));
+                    end = Some((**found).clone());
+                }
                 Event::SlotRetry { why, .. } => retries.push(why.clone()),
                 _ => {}
             }
@@ -226,7 +230,7 @@ impl Talks {
             why: end.turn.and_then(|turn| turn.why),
             state: end.state,
             said,
-            input_tokens: end.usage.and_then(|usage| usage.input_tokens),
+            input_tokens: usage.and_then(|usage| usage.input_tokens),
             retries,
         }
     }
