@@ -82,7 +82,8 @@ fn check_gate(
     problems: &mut Vec<Problem>,
 ) {
     for (key, message, hint) in gate::wrong_with(&settings.gate) {
-        let at = place(&["gate".to_owned(), key.to_owned()]);
+        let keys: Vec<String> = std::iter::once("gate").chain(key.split('.')).map(str::to_owned).collect();
+        let at = place(&keys);
         problems.push(Problem::new(path, format!("`gate.{key}` {message}")).at(at).hint(hint));
     }
 }

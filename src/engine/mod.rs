@@ -7,6 +7,7 @@
 mod ask;
 mod bill;
 mod directives;
+mod drift;
 mod estimate;
 mod flat;
 mod import;
@@ -38,8 +39,8 @@ pub use keeping::Keeping;
 pub use local::local_server;
 pub use outcome::{Decision, Outcome};
 pub use plan::{ChosenBy, Terms};
-pub use resume::{Pace, ResumeOptions, Resumption, finished, resume};
-pub use run::{Context, RunRequest, import, judge, run};
+pub use resume::{Dropped, Pace, ResumeOptions, Resumption, finished, resume};
+pub use run::{Context, RunRequest, enough_answers, import, judge, run};
 pub use services::{Folders, Services, redactor_for};
 pub use verify::{Checked, Mismatch, RecordEnd, Verification, verify};
 pub use vote::{VoteRequest, check_judgeable, vote};

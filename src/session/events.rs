@@ -17,7 +17,7 @@ use super::conversation::Role;
 use super::layout::{Round, Turn};
 use super::life::Why;
 use super::meta::{Phase, SessionKind, SessionState};
-use super::slot::{Reason, SealedCost, SlotState, Usage};
+use super::slot::{Reason, SealedCost, SealedUsage, SlotState, Usage};
 use crate::fs::AppendLog;
 use crate::ids::{DateTime, FormatVersion, Sha256Hash, SlotId};
 
@@ -188,6 +188,9 @@ pub enum Event {
         /// The number of the wording that `verdict.md` was written in.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         rendering: Option<u32>,
+        /// The tokens of each slot's (or judge's) last attempt, where it reported any.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+        usage: BTreeMap<SlotId, Usage>,
     },
     /// A person looked at the names.
     Revealed,
@@ -306,8 +309,11 @@ pub struct SlotEnd {
     /// Whether the program went on after its complete answer, until it was stopped.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub lingered: bool,
-    /// Tokens, where reported.
+    /// Tokens, where reported, in records of before: since then they are sealed.
     pub usage: Option<Usage>,
+    /// Tokens, where reported, sealed until the verdict.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sealed_usage: Option<SealedUsage>,
     /// The cost, where the program or provider reported one, sealed until the verdict.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sealed_cost: Option<SealedCost>,
@@ -367,6 +373,7 @@ impl SlotEnd {
             truncated: false,
             lingered: false,
             usage: None,
+            sealed_usage: None,
             sealed_cost: None,
             dropped_settings: Vec::new(),
             kept: BTreeMap::new(),
@@ -387,6 +394,7 @@ impl SlotEnd {
             truncated: false,
             lingered: false,
             usage: None,
+            sealed_usage: None,
             sealed_cost: None,
             dropped_settings: Vec::new(),
             kept: BTreeMap::new(),

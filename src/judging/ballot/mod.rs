@@ -4,13 +4,15 @@
 //! a reply that is fenced as a whole, a reply that is JSON as a whole. Strict of meaning: a vote counts only under a name
 //! that this judge was given, from a `vote` block (or the JSON that is the whole reply) that stands for itself, with a
 //! whole word as verdict, and if the judge does not contradict itself. Nothing is read from prose, from quotations, from
-//! JSON beside anything else or from blocks inside other fences.
+//! JSON beside anything else, or from blocks inside other fences, comments or HTML that is shown as it stands.
 
 mod blocks;
 mod field;
+mod hidden;
 mod json;
 mod model;
 mod reading;
+mod scan;
 
 pub use model::{Ballot, CastVote, Missing, MissingReason, Note, NoteKind, TaskBallot, TaskVote, VoteVerdict};
 pub use reading::{parse, parse_task};
@@ -20,3 +22,4 @@ pub(super) use field::{Confidence, confidence as stated_confidence, verdict as s
 pub(crate) use field::{Subject, stated};
 pub(crate) use json::entries as json_entries;
 pub(crate) use reading::{agreed, find_entries, named, words};
+pub(crate) use scan::{Blocks, blocks_called, whole_json};

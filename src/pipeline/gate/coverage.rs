@@ -48,7 +48,11 @@ pub(super) async fn look_at_diff(
     let secret = SecretFiles::new();
     let mut coverage = Coverage::default();
     let mut room = limits.max_bytes;
-    for file in files {
+    let named: Vec<_> = files.iter().map(|file| by_name(file, &ignored, limits.ignore, &secret)).collect();
+    // Of the others nothing is read.
+    let read = files.iter().zip(&named).filter(|(_, named)| named.is_none()).map(|(file, _)| file);
+    let mut patches = git.patches(&revisions.merge_base, &revisions.head, read, limits.max_bytes.max(SNIFFED));
+    for (file, named) in files.iter().zip(named) {
         let mut seen = SeenFile {
             path: file.path.to_string(),
             old_path: file.old_path.as_ref().map(ToString::to_string),
@@ -57,11 +61,11 @@ pub(super) async fn look_at_diff(
             omitted: None,
             note: None,
         };
-        match by_name(file, &ignored, limits.ignore, &secret) {
+        match named {
             Some((reason, note)) => (seen.omitted, seen.note) = (Some(reason), note),
             None => {
-                let patch = git.patch(&revisions.merge_base, &revisions.head, file, room.max(SNIFFED)).await;
-                let patch = patch.map_err(ask_failed)?;
+                let patch = patches.next().await.map_err(ask_failed)?;
+                let patch = patch.ok_or_else(|| Error::internal(format!("git told no patch of `{}`", file.path)))?;
                 match text_of(&patch, room, limits.redactor) {
                     Ok((text, note)) => {
                         let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);

@@ -7,9 +7,11 @@ mod diagnose;
 mod outcome;
 mod reason;
 mod state;
+mod tokens;
 
 pub use cost::{SealedCost, Spent};
 pub use diagnose::{diagnose, status_in};
 pub use outcome::{Activity, Output, StopReason, StreamEnd, TypedError, Usage};
 pub use reason::Reason;
 pub use state::{SlotMove, SlotState, TransitionError, transition};
+pub use tokens::SealedUsage;
