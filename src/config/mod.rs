@@ -7,8 +7,7 @@
 //!
 //! Order: built-in < imported < user < project < environment < flags, key by key, lists replaced as a whole. A relative
 //! `sessions_dir`, `workspace`, program or recording in a `team.toml` starts from its folder, everywhere else from the
-//! current one. `[pipeline]` belongs to later versions: it is accepted as it is, so that
-//! one file serves both. Any other unknown key is an error.  A name is resolved once, before any side effect, into a
+//! current one. An unknown key is an error. A name is resolved once, before any side effect, into a
 //! [`ResolvedModel`] that holds everything needed to ask it; the manifest keeps that for a later resume.
 
 mod base_url;
@@ -16,6 +15,7 @@ mod builtin;
 mod context_words;
 mod duration;
 mod environment;
+mod fail_on;
 mod file;
 mod gate;
 mod imported;
@@ -25,6 +25,7 @@ mod load;
 mod naming;
 mod nearest;
 mod panel_choice;
+mod pipeline;
 mod places;
 mod problem;
 mod read;
@@ -44,6 +45,7 @@ pub use crate::model::{
 pub use builtin::{LOCAL_CONTEXT_TOKENS, LOCAL_MODEL, is_known_provider};
 pub use duration::{DurationError, Limit, format_duration, parse_duration};
 pub use environment::Environment;
+pub use fail_on::{Consensus, FailOn, Severity};
 pub use file::{ContextEntry, FileSettings, ModelEntry, ProviderEntry, SelfVote};
 pub use gate::{GateEntry, GateOutputs, GateSettings, GateSubject, OmittedRule};
 pub use layer::Origin;
@@ -52,6 +54,7 @@ pub use load::{Config, EffectiveValue, ProjectFiles, Settings};
 pub use naming::NamingWords;
 pub use nearest::{close_matches, nearest};
 pub use panel_choice::{ContextBy, PanelChoice, PanelSource};
+pub use pipeline::{PipelineEntry, SessionReuse};
 pub use places::{IMPORTED_FILE, PROJECT_FILE};
 pub use problem::{ConfigError, Problem};
 pub use remember::{Remembered, with_panel};

@@ -86,16 +86,16 @@ fn over_lines(old: &Array, new: &Array) -> Option<Value> {
     // What stands on lines above a name, and behind it on its own; at the end what stands above the bracket.
     let mut above: Vec<Vec<String>> = vec![Vec::new(); names.len() + 1];
     let mut behind: Vec<Option<String>> = vec![None; names.len()];
-    for index in 0..=names.len() {
+    for (index, own) in above.iter_mut().enumerate() {
         let suffix = index.checked_sub(1).and_then(|before| between.get(before)).map_or("", |(_, suffix)| suffix);
         let gap = format!("{suffix}{}", between.get(index).map_or(trailing, |(prefix, _)| prefix));
         let (first, rest) = gap.split_once('\n').unwrap_or((&gap, ""));
         match (comment(first), index.checked_sub(1)) {
             (Some(text), Some(name)) => behind[name] = Some(text),
-            (Some(text), None) => above[index].push(text),
+            (Some(text), None) => own.push(text),
             (None, _) => {}
         }
-        above[index].extend(rest.lines().filter_map(comment));
+        own.extend(rest.lines().filter_map(comment));
     }
     let mut lines = Vec::new();
     for name in new.iter().filter_map(Value::as_str) {
