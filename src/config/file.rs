@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{Leaks, Passes, Recuse, Repair, Untracked};
-use super::{GateEntry, Limit, OutputFormat, Price, PromptVia, Threshold, Wire};
+use super::{GateEntry, Limit, OutputFormat, PipelineEntry, Price, PromptVia, Threshold, Wire};
 use crate::money::Usd;
 
 /// One layer of settings; what is `None` or absent is left to the layers below.
@@ -65,9 +65,9 @@ pub struct FileSettings {
     /// What CI runs.
     #[serde(skip_serializing_if = "GateEntry::is_empty")]
     pub gate: GateEntry,
-    /// The review pipeline. Read for a later version, checked there.
-    #[serde(skip_serializing_if = "toml::Table::is_empty")]
-    pub pipeline: toml::Table,
+    /// Reviews and repairs that go over rounds.
+    #[serde(skip_serializing_if = "PipelineEntry::is_empty")]
+    pub pipeline: PipelineEntry,
 }
 
 /// `[models.ALIAS]`.
@@ -249,11 +249,15 @@ pub(super) const GATE_KEYS: &[&str] = &[
 /// The keys of `[gate.outputs]`.
 pub(super) const GATE_OUTPUT_KEYS: &[&str] = &["junit", "sarif", "gitlab", "markdown", "github"];
 
+/// The keys of `[pipeline]`.
+pub(super) const PIPELINE_KEYS: &[&str] = &["session_reuse"];
+
 /// The keys that may stand in the table at `path`, as far as they are fixed.
 pub(super) fn known_keys(path: &[String]) -> &'static [&'static str] {
     match path {
         [] => TOP_KEYS,
         [section] if section == "gate" => GATE_KEYS,
+        [section] if section == "pipeline" => PIPELINE_KEYS,
         [section, outputs] if section == "gate" && outputs == "outputs" => GATE_OUTPUT_KEYS,
         [section, _] if section == "models" => MODEL_KEYS,
         [section, _] if section == "providers" => PROVIDER_KEYS,
@@ -266,7 +270,7 @@ pub(super) fn known_keys(path: &[String]) -> &'static [&'static str] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::GateOutputs;
+    use crate::config::{GateOutputs, SessionReuse};
 
     fn struct_keys<T: Serialize>(value: &T) -> Vec<String> {
         // JSON keeps the absent ones, so this is the list of all fields.
@@ -276,8 +280,7 @@ mod tests {
 
     #[test]
     fn the_lists_of_keys_are_those_of_the_structs() {
-        let text = toml::Value::from("x");
-        let filled = toml::Table::from_iter([("x".to_owned(), text)]);
+        let pipeline = PipelineEntry { session_reuse: Some(SessionReuse::Off) };
         let env = BTreeMap::from([("x".to_owned(), "x".to_owned())]);
         let model = ModelEntry { env: env.clone(), ..ModelEntry::default() };
         let provider = ProviderEntry { headers: env, ..ProviderEntry::default() };
@@ -289,7 +292,7 @@ mod tests {
             providers: BTreeMap::from([("x".to_owned(), provider.clone())]),
             contexts: BTreeMap::from([("x".to_owned(), context.clone())]),
             gate: gate.clone(),
-            pipeline: filled,
+            pipeline,
             ..FileSettings::default()
         };
         assert_eq!(struct_keys(&top), TOP_KEYS);
@@ -298,6 +301,7 @@ mod tests {
         assert_eq!(struct_keys(&context), CONTEXT_KEYS);
         assert_eq!(struct_keys(&Price::default()), PRICE_KEYS);
         assert_eq!(struct_keys(&gate), GATE_KEYS);
+        assert_eq!(struct_keys(&pipeline), PIPELINE_KEYS);
         assert_eq!(struct_keys(&gate.outputs), GATE_OUTPUT_KEYS);
     }
 }

@@ -139,7 +139,7 @@ pub(super) async fn ask<Q: Question>(
             continue;
         }
         let purpose = Purpose::Ballot { schema: question.schema() };
-        jobs.push(SlotJob { id: judge, model, prompt: path, purpose });
+        jobs.push(SlotJob { id: judge, model, prompt: path, purpose, conversation: None });
     }
     if !jobs.is_empty() {
         let panel = Panel { session: &asking.session, manifest: folder.manifest(), workspace: None };

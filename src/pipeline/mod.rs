@@ -5,5 +5,6 @@ pub use crate::findings;
 
 mod consolidated;
 pub mod gate;
+pub mod roles;
 
 pub use consolidated::{Consolidated, FindingJudge, ReviewOutcome, Reviewer, consolidated, sustained_by_severity};

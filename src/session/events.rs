@@ -17,7 +17,7 @@ use super::conversation::Role;
 use super::layout::{Round, Turn};
 use super::life::Why;
 use super::meta::{Phase, SessionKind, SessionState};
-use super::slot::{Reason, SealedCost, SealedUsage, SlotState, Usage};
+use super::slot::{Reason, SealedCost, SealedUsage, SlotState, TurnEnd, Usage};
 use crate::fs::AppendLog;
 use crate::ids::{DateTime, FormatVersion, Sha256Hash, SlotId};
 
@@ -323,6 +323,9 @@ pub struct SlotEnd {
     /// The files that a failed attempt left in `errors/`: path relative to the folder, and hash.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub kept: BTreeMap<String, Sha256Hash>,
+    /// In a conversation: how this turn of it was taken.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub turn: Option<TurnEnd>,
     /// What went wrong, for everything but COMPLETED.
     pub error: Option<SlotError>,
 }
@@ -377,6 +380,7 @@ impl SlotEnd {
             sealed_cost: None,
             dropped_settings: Vec::new(),
             kept: BTreeMap::new(),
+            turn: None,
             error: None,
         }
     }
@@ -398,6 +402,7 @@ impl SlotEnd {
             sealed_cost: None,
             dropped_settings: Vec::new(),
             kept: BTreeMap::new(),
+            turn: None,
             error: Some(error),
         }
     }
