@@ -10,10 +10,10 @@
 //! | 2 | [`slots`] [`capture`] [`isolation`] | what can answer; bytes to answers; what a process may see |
 //! | 3 | [`runner`] | N slots at once: dispatcher, executor, limits, signals, processes |
 //! | 4 | [`judging`] | assignment, prompts, ballots |
-//! | 5 | [`verdict`] | tally, statistics, rendering |
+//! | 5 | [`verdict`] [`findings`] | tally, statistics, rendering; what reviewers find: read, merged, voted on, and the ledger of it |
 //! | 6 | [`engine`] [`report`] | run, judge, verdict and close put together, and the check of what they left; what is shown while they go on, here or from another terminal, a session as one HTML file or as text, counts over many sessions, the schemas of what is written, and what CI systems read |
 //! | 7 | [`pipeline`] | the gate: which commits, which settings, what is sent of a change; conversations with roles over rounds |
-//! | 8 | [`cli`] | the command line: one file per command |
+//! | 8 | [`cli`] [`mcp`] | the command line: one file per command; the tools, resources and prompts for coding agents |
 //!
 //! # Who writes which file of a session
 //!
@@ -21,6 +21,7 @@
 //! | --- | --- |
 //! | `session-meta.json` `input.md` `task.md` `manifest.json` `status.json` `events.jsonl` `roles/` `.lock` `.requests/` | [`session`] |
 //! | `response-NN.md` `errors/NN.log` `errors/NN.partial.md` | [`capture`] |
+//! | `findings.jsonl` | [`findings`] |
 //! | `work/NN/` | the slot's own program |
 //! | `report.html` | [`cli`], from what [`report`] makes of the folder; no part of the record |
 //! | `workspace/` | [`engine`], before anybody is asked |
@@ -52,6 +53,7 @@ pub mod runner;
 
 pub mod judging;
 
+pub mod findings;
 pub mod verdict;
 
 pub mod engine;
@@ -60,3 +62,4 @@ pub mod report;
 pub mod pipeline;
 
 pub mod cli;
+pub mod mcp;

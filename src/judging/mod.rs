@@ -39,6 +39,9 @@ pub use assign::{AssignError, Assignment, assign};
 pub use ballot::{
     Ballot, CastVote, Missing, MissingReason, Note, NoteKind, TaskBallot, TaskVote, VoteVerdict, parse, parse_task,
 };
+pub(crate) use ballot::{
+    Blocks, Entry, Subject, agreed, blocks_called, find_entries, json_entries, named, stated, whole_json, words,
+};
 pub use copy::{AnswerCopy, CopyRules, LeakCount};
 pub use coverage::{Coverage, check_panel};
 pub use fit::{BYTES_PER_TOKEN, FitError, Fitted};
@@ -52,6 +55,7 @@ pub use prompt::{BallotForm, JudgePrompts, PromptError};
 pub use rehearsal::{rehearse_judging, rehearse_voting};
 pub use schema::{schema, task_schema};
 pub use task_prompt::{TaskRepairPrompt, task_prompt, task_repair_prompt};
+pub(crate) use task_prompt::{contained, fenced, fill_places, place_mark};
 pub(crate) use turns::is_repairable;
 pub use turns::{Outcome, RepairTurn, SecondPass};
 pub(crate) use visible::push_visible;

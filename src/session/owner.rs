@@ -13,6 +13,7 @@ use super::child::{Child, has_record};
 use super::conversation::OpenConversation;
 use super::events::{Event, Parent, Record};
 use super::layout::{Layout, Round};
+use super::manifest::Manifest;
 use super::meta::{EventsSeal, Meta, Money, Phase, SessionKind, SessionState};
 use super::panel::{NewPanel, PanelFolder};
 use super::requests;
@@ -210,6 +211,14 @@ impl Session {
     #[must_use]
     pub fn temporary(&self) -> Option<&str> {
         self.temporary.as_deref()
+    }
+
+    /// Reads who wrote what, and records that somebody did. A session that is at work has its own owner, who is not
+    /// disturbed: that is an error.
+    pub fn reveal(layout: Layout, now: Timestamp) -> Result<Manifest, SessionError> {
+        let manifest = Manifest::read(&layout.manifest())?;
+        Self::open(layout)?.note(Event::Revealed, now)?;
+        Ok(manifest)
     }
 
     /// Adds an event to a session that stays as it is (somebody looked at the names), and seals the record again.

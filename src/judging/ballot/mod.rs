@@ -12,10 +12,14 @@ mod hidden;
 mod json;
 mod model;
 mod reading;
+mod scan;
 
 pub use model::{Ballot, CastVote, Missing, MissingReason, Note, NoteKind, TaskBallot, TaskVote, VoteVerdict};
 pub use reading::{parse, parse_task};
 
+pub(crate) use blocks::Entry;
 pub(super) use field::{Confidence, confidence as stated_confidence, verdict as stated_verdict};
-
-use blocks::Entry;
+pub(crate) use field::{Subject, stated};
+pub(crate) use json::entries as json_entries;
+pub(crate) use reading::{agreed, find_entries, named, words};
+pub(crate) use scan::{Blocks, blocks_called, whole_json};

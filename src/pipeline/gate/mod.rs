@@ -23,4 +23,4 @@ pub use look::{Looked, Place, look};
 pub use secret_files::SECRET_FILES;
 pub use settings::{AtBase, settings_among, settings_at};
 pub use subject::{Subject, task_text};
-pub use trust::check_trust;
+pub use trust::{check_prompts, check_trust};
