@@ -51,7 +51,7 @@ fn recordings() -> Vec<Recorded> {
     vec![
         (ClaudeStreamJson, "claude/plain.stream-json.stdout", HELLO, None, done, Some((12, 9))),
         (ClaudeStreamJson, "claude/resumed.stream-json.stdout", HELLO, None, done, Some((24, 18))),
-        (ClaudeStreamJson, "claude/unknown.stream-json.stdout", "", Some(Reason::ApiError), None, None),
+        (ClaudeStreamJson, "claude/unknown.stream-json.stdout", "", Some(Reason::ApiError), done, None),
         (ClaudeStreamJson, "claude/tool.stream-json.stdout", TOOL, None, done, Some((24, 18))),
         (ClaudeStreamJson, "claude/empty.stream-json.stdout", "", None, done, Some((24, 18))),
         (ClaudeStreamJson, "claude/truncated.stream-json.stdout", HELLO, None, done, Some((24, 10))),
