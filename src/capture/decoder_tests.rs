@@ -50,6 +50,8 @@ fn recordings() -> Vec<Recorded> {
     let done = Some(StopReason::Done);
     vec![
         (ClaudeStreamJson, "claude/plain.stream-json.stdout", HELLO, None, done, Some((12, 9))),
+        (ClaudeStreamJson, "claude/resumed.stream-json.stdout", HELLO, None, done, Some((24, 18))),
+        (ClaudeStreamJson, "claude/unknown.stream-json.stdout", "", Some(Reason::ApiError), done, None),
         (ClaudeStreamJson, "claude/tool.stream-json.stdout", TOOL, None, done, Some((24, 18))),
         (ClaudeStreamJson, "claude/empty.stream-json.stdout", "", None, done, Some((24, 18))),
         (ClaudeStreamJson, "claude/truncated.stream-json.stdout", HELLO, None, done, Some((24, 10))),
@@ -63,6 +65,7 @@ fn recordings() -> Vec<Recorded> {
         (ClaudeStreamJson, "claude/truncall.stream-json.stdout", "", Some(Reason::Network), done, None),
         (ClaudeStreamJson, "claude/plain.json.stdout", HELLO, None, done, Some((12, 9))),
         (CodexJson, "codex/plain.json.stdout", HELLO, None, done, Some((12, 9))),
+        (CodexJson, "codex/resumed.json.stdout", HELLO, None, done, Some((24, 18))),
         (CodexJson, "codex/tool.json.stdout", TOOL, None, done, Some((24, 18))),
         (CodexJson, "codex/empty.json.stdout", "", None, done, Some((12, 9))),
         (CodexJson, "codex/401.json.stdout", "", Some(Reason::Auth), None, None),
@@ -76,6 +79,7 @@ fn recordings() -> Vec<Recorded> {
         (CodexJson, "codex/truncall.json.stdout", "", Some(Reason::Network), None, None),
         (CodexJson, "codex/truncated.json.stdout", "", Some(Reason::Network), None, None),
         (GeminiJson, "gemini/plain.stream-json.stdout", HELLO, None, done, Some((12, 9))),
+        (GeminiJson, "gemini/resumed.stream-json.stdout", HELLO, None, done, Some((12, 9))),
         (GeminiJson, "gemini/tool.stream-json.stdout", TOOL, None, done, Some((24, 18))),
         (GeminiJson, "gemini/empty.stream-json.stdout", "", Some(Reason::EmptyOutput), None, Some((48, 36))),
         (GeminiJson, "gemini/401.stream-json.stdout", "", Some(Reason::Auth), None, None),
@@ -86,6 +90,7 @@ fn recordings() -> Vec<Recorded> {
         (OpencodeJson, "opencode/500.json.stdout", "", Some(Reason::ApiError), None, None),
         (OpencodeJson, "opencode/truncated.json.stdout", "", Some(Reason::Network), None, None),
         (OpencodeJson, "opencode/plain.json.stdout", HELLO, None, done, Some((12, 9))),
+        (OpencodeJson, "opencode/resumed.json.stdout", HELLO, None, done, Some((12, 9))),
         (OpencodeJson, "opencode/tool.json.stdout", TOOL, None, done, Some((24, 18))),
         (OpencodeJson, "opencode/empty.json.stdout", "", None, done, Some((12, 9))),
         (OpencodeJson, "opencode/401.json.stdout", "", Some(Reason::Auth), None, None),
@@ -113,6 +118,33 @@ fn every_recorded_stream_has_its_answer_in_any_slicing() {
             assert_eq!(decoded(format, &stream, size), whole, "{file} in pieces of {size}");
         }
     }
+}
+
+/// Each program's first turn and the one after it, and one in which it knew of no such conversation.
+#[test]
+fn a_further_turn_is_of_the_conversation_that_it_names_and_counts_for_itself() {
+    use OutputFormat::{ClaudeStreamJson, CodexJson, GeminiJson, OpencodeJson};
+    for (format, file) in [
+        (ClaudeStreamJson, "claude/resumed.stream-json.stdout"),
+        (CodexJson, "codex/resumed.json.stdout"),
+        (GeminiJson, "gemini/resumed.stream-json.stdout"),
+        (OpencodeJson, "opencode/resumed.json.stdout"),
+    ] {
+        let before = Usage { input_tokens: Some(12), output_tokens: Some(9), ..Usage::default() };
+        let before = Spent { usage: Some(before), cost: Some("0.000228".parse().unwrap()) };
+        let mut decoder = Decoder::new(format).after(before);
+        let mut out = Collected::default();
+        decoder.push(&recorded(file), &mut out).unwrap();
+        let end = decoder.finish(&mut out).unwrap();
+        let usage = end.usage.unwrap();
+        assert_eq!((usage.input_tokens, usage.output_tokens), (Some(12), Some(9)), "{file}");
+        assert!(end.taken_up && end.conversation.is_some(), "{file}");
+        if format == ClaudeStreamJson {
+            assert_eq!((end.cost, end.reported.cost), (before.cost, Some("0.000456".parse().unwrap())));
+        }
+    }
+    let unknown = decoded(ClaudeStreamJson, &recorded("claude/unknown.stream-json.stdout"), usize::MAX).1;
+    assert!(unknown.conversation.is_some() && !unknown.taken_up, "it names what it was asked for and did not find");
 }
 
 #[test]
