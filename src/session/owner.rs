@@ -9,10 +9,11 @@ use jiff::Timestamp;
 use rand::CryptoRng;
 
 use super::SessionError;
-use super::child::{Child, has_record};
+use super::child::has_record;
 use super::conversation::OpenConversation;
-use super::events::{Event, Parent, Record};
+use super::events::{Event, Record};
 use super::layout::{Layout, Round};
+use super::manifest::Cast;
 use super::meta::{EventsSeal, Meta, Money, Phase, SessionKind, SessionState};
 use super::panel::{NewPanel, PanelFolder};
 use super::requests;
@@ -52,6 +53,8 @@ pub struct NewSession<'a> {
     pub plan: Option<serde_json::Value>,
     /// The judges that are to vote on its answers, where they are not the panel itself.
     pub judges: Option<Vec<ResolvedModel>>,
+    /// Who takes part in the panels inside of a pipeline session, whose `models` are none.
+    pub cast: Option<Cast>,
 }
 
 /// What a new round of votes is made from.
@@ -149,6 +152,7 @@ impl Session {
             rules: BTreeMap::new(),
             plan: new.plan.clone(),
             judges: new.judges.clone(),
+            cast: new.cast.clone(),
         };
         let panel = PanelFolder::create(layout.clone(), panel, now, rng)?;
         // The last of all: by it commands find the session, and what they find is whole.
@@ -228,29 +232,7 @@ impl Session {
         now: Timestamp,
         rng: &mut impl CryptoRng,
     ) -> Result<(Round, PanelFolder), SessionError> {
-        let rounds = self.layout.rounds();
-        // One in which nobody could be asked, because its owner died before it was made, is made now.
-        let unmade = match rounds.last() {
-            Some(last) if !has_record(&self.layout.round(*last))? => Some(*last),
-            _ => None,
-        };
-        let round = unmade.unwrap_or(Round(rounds.len() as u32 + 1));
-        let layout = self.layout.round(round);
-        let head = self.panel.open_child(Child::Round(round), &layout, Event::RoundOpened { round }, now)?;
-        let panel = NewPanel {
-            kind: self.meta.kind,
-            session: &self.meta.session_id,
-            input: None,
-            task: None,
-            models: new.judges,
-            parent: Some(Parent { round: Some(round), turn: None, head }),
-            isolation: new.isolation,
-            prompts: new.prompts,
-            rules: new.rules,
-            plan: new.plan,
-            judges: None,
-        };
-        Ok((round, PanelFolder::create(layout, panel, now, rng)?))
+        self.panel.open_round(self.meta.kind, new, now, rng)
     }
 
     /// Opens a round that exists, to go on with it or to end it.
@@ -304,7 +286,7 @@ impl Session {
         state: SessionState,
         now: Timestamp,
     ) -> Result<Record, SessionError> {
-        self.panel.close_child(Child::Round(round), panel, state, now)
+        self.panel.close_round(round, panel, state, now)
     }
 
     /// Notes a finished phase.
@@ -382,6 +364,7 @@ mod tests {
             prompts: BTreeMap::new(),
             plan: None,
             judges: None,
+            cast: None,
         }
     }
 
