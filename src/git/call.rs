@@ -1,11 +1,11 @@
 //! Questions to git.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 
 /// The most that is kept of what git says about itself.
@@ -104,13 +104,34 @@ pub struct Git {
     program: PathBuf,
     folder: PathBuf,
     limit: Duration,
+    /// What else git is to look at than what it finds in the folder.
+    variables: Vec<(&'static str, OsString)>,
 }
 
 impl Git {
     /// Asks about `folder`; each call may take up to `limit`.
     #[must_use]
     pub fn new(folder: &Path, limit: Duration) -> Self {
-        Self { program: "git".into(), folder: folder.to_owned(), limit }
+        Self { program: "git".into(), folder: folder.to_owned(), limit, variables: Vec::new() }
+    }
+
+    /// The folder that is asked about.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The same, run in another folder.
+    pub(super) fn in_folder(&self, folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), ..self.clone() }
+    }
+
+    /// The same with a variable of git's own.
+    pub(super) fn with(&self, name: &'static str, value: impl Into<OsString>) -> Self {
+        let mut git = self.clone();
+        git.variables.retain(|(known, _)| *known != name);
+        git.variables.push((name, value.into()));
+        git
     }
 
     /// What `git --version` says.
@@ -158,6 +179,17 @@ impl Git {
 
     /// Asks, and takes at most `most` bytes of the answer.
     pub(super) async fn read(&self, arguments: &[&OsStr], most: u64) -> Result<Answer, GitError> {
+        self.converse(arguments, None, most).await
+    }
+
+    /// Does what `words` say, with `input` to read, and gives back the short answer without its line end.
+    pub(super) async fn act(&self, words: &[&OsStr], input: Option<&[u8]>) -> Result<String, GitError> {
+        let command = command_of(words);
+        let stdout = self.converse(words, input, ANSWER_BYTES).await?.whole(&command, ANSWER_BYTES)?;
+        Ok(String::from_utf8_lossy(&stdout).trim_end_matches('\n').to_owned())
+    }
+
+    async fn converse(&self, arguments: &[&OsStr], input: Option<&[u8]>, most: u64) -> Result<Answer, GitError> {
         let mut command = Command::new(&self.program);
         command
             .args(["--no-pager", "--no-optional-locks"])
@@ -173,16 +205,27 @@ impl Git {
             .env("GIT_NO_REPLACE_OBJECTS", "1")
             .env("GIT_NO_LAZY_FETCH", "1")
             .envs(["GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_ASKPASS", "SSH_ASKPASS"].map(|name| (name, "true")))
-            .stdin(Stdio::null())
+            .stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
         for name in MISLEADING {
             command.env_remove(name);
         }
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         let mut child = command.spawn().map_err(GitError::Spawn)?;
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let work = async {
+            let input = async {
+                if let (Some(mut stdin), Some(input)) = (stdin, input) {
+                    // Git may have heard enough before it has read all.
+                    match stdin.write_all(input).await {
+                        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => return Err(error),
+                        _ => {}
+                    }
+                }
+                Ok(())
+            };
             let output = async {
                 let (bytes, cut) = bounded(stdout, most).await?;
                 if cut {
@@ -190,7 +233,7 @@ impl Git {
                 }
                 Ok((bytes, cut))
             };
-            let ((stdout, cut), stderr) = tokio::try_join!(output, beginning(stderr, MESSAGE_BYTES))?;
+            let ((stdout, cut), stderr, ()) = tokio::try_join!(output, beginning(stderr, MESSAGE_BYTES), input)?;
             Ok(Answer { status: child.wait().await?, stdout, stderr, cut })
         };
         match tokio::time::timeout(self.limit, work).await {
@@ -224,8 +267,13 @@ async fn beginning(stream: Option<impl AsyncRead + Unpin>, most: u64) -> std::io
 
 /// The subcommand among the arguments.
 fn command_of(arguments: &[&OsStr]) -> String {
-    let word = arguments.iter().find(|word| !word.to_string_lossy().starts_with("--literal"));
-    word.map(|word| word.to_string_lossy().into_owned()).unwrap_or_default()
+    // Settings for one call come before it.
+    let mut words = arguments.iter().map(|word| word.to_string_lossy());
+    let mut word = words.find(|word| !word.starts_with("--literal"));
+    while word.as_deref() == Some("-c") {
+        word = words.nth(1);
+    }
+    word.map(std::borrow::Cow::into_owned).unwrap_or_default()
 }
 
 pub(super) fn failed(command: &str, output: &Answer) -> GitError {
@@ -290,7 +338,7 @@ mod tests {
         let written = std::process::Command::new("sh").args(["-c", write, "sh", script]).current_dir(dir).status();
         assert!(written.unwrap().success());
         fs_err::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-        Git { program, folder: dir.to_owned(), limit }
+        Git { program, folder: dir.to_owned(), limit, variables: Vec::new() }
     }
 
     #[tokio::test]

@@ -5,12 +5,14 @@
 //! variables of a git command that `team` itself may run in. Nothing is written to a repository.
 
 mod call;
+mod contents;
 mod diff;
 mod files;
 mod ignore;
 mod revision;
 
 pub use call::{Git, GitError};
+pub use contents::Content;
 pub use diff::{Change, ChangedFile, EntryKind, Patch, RepoPath};
 pub use files::Listed;
 pub use ignore::with_line;

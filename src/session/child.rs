@@ -312,12 +312,7 @@ impl PanelFolder {
 
     /// Takes up the first round of votes on what this panel answered; `None` where there is none in which somebody could
     /// be asked.
-    pub fn take_up_round(
-        &self,
-        round: Round,
-        how: TakeUp<'_>,
-        now: Timestamp,
-    ) -> Result<Option<Self>, SessionError> {
+    pub fn take_up_round(&self, round: Round, how: TakeUp<'_>, now: Timestamp) -> Result<Option<Self>, SessionError> {
         let layout = self.layout().round(round);
         if !has_record(&layout)? {
             return Ok(None);

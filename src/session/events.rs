@@ -204,6 +204,16 @@ pub enum Event {
         /// How many it should hold and does not.
         missing: u32,
     },
+    /// A reviewer's reply was read for findings.
+    FindingsRead {
+        /// The reviewer.
+        slot: SlotId,
+        /// The hash of the reply.
+        response: Sha256Hash,
+        /// How many it holds; absent where it cannot be read.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        findings: Option<u32>,
+    },
     /// The verdict was published.
     Verdict {
         /// The hash of `votes.json`; absent in the copy at the session's top.

@@ -225,6 +225,7 @@ impl Status {
             | Event::LedgerWritten { .. }
             | Event::Imported { .. }
             | Event::Ballot { .. }
+            | Event::FindingsRead { .. }
             | Event::Revealed => {}
         }
         Ok(())
