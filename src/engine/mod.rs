@@ -44,3 +44,10 @@ pub use services::{Folders, Services, redactor_for};
 pub use verify::{Checked, Mismatch, RecordEnd, Verification, verify};
 pub use vote::{VoteRequest, check_judgeable, vote};
 pub use workspace::{LeftOut, Origin, Selection, WorkspaceRequest};
+
+// What the pipeline does as runs and votes do.
+pub(crate) use ask::{Asking, Question, ask, form_of, record_ballot};
+pub(crate) use record::{record, show_last, show_since};
+pub(crate) use round::Chance;
+pub(crate) use services::Panel;
+pub(crate) use workspace::{MOST_BYTES, MOST_FILES, is_obeyed, publish_snapshot, take_selection};

@@ -66,7 +66,7 @@ mod tests {
             prompts: BTreeMap::new(),
             plan: None,
             judges: None,
-            cast: None,
+            pipeline: None,
         };
         let mut session = MemorySessions::default().create(new, Timestamp::now(), &mut rand::rng()).unwrap();
         let slot = *session.status().models.keys().next().unwrap();

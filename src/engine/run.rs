@@ -97,7 +97,7 @@ pub(super) async fn begin<R: CryptoRng>(
         prompts,
         plan: Some(plan),
         judges: request.judge.as_ref().and_then(|judge| judge.judges.clone()),
-        cast: None,
+        pipeline: None,
     };
     let session = match request.keeping {
         Keeping::Folder(_) => Session::create(new, now, rng)?,

@@ -230,7 +230,7 @@ mod tests {
             prompts: BTreeMap::new(),
             plan: None,
             judges: None,
-            cast: None,
+            pipeline: None,
         };
         let session = Session::create(new, Timestamp::from_second(second).unwrap(), &mut rand::rng()).unwrap();
         session.id().to_owned()

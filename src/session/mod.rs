@@ -49,7 +49,7 @@ pub use layout::{InnerKind, InnerPanel, Layout, Round, Turn};
 pub use life::{IllegalMove, SessionMove, Why, session_transition};
 pub use manifest::{Cast, Manifest, Member};
 pub use meta::{Artifact, EventsSeal, Meta, Money, Phase, SeatMoney, SessionKind, SessionState};
-pub use owner::{NewRound, NewSession, Session};
+pub use owner::{NewPipeline, NewRound, NewSession, Session};
 pub use panel::{NewPanel, PanelFolder};
 pub use recorded::{accepted, isolation, isolations_used};
 pub use rounds::RoundStand;

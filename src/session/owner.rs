@@ -53,8 +53,17 @@ pub struct NewSession<'a> {
     pub plan: Option<serde_json::Value>,
     /// The judges that are to vote on its answers, where they are not the panel itself.
     pub judges: Option<Vec<ResolvedModel>>,
-    /// Who takes part in the panels inside of a pipeline session, whose `models` are none.
-    pub cast: Option<Cast>,
+    /// What a pipeline session has besides; its `models` are none.
+    pub pipeline: Option<NewPipeline<'a>>,
+}
+
+/// What a new pipeline session has besides.
+#[derive(Debug, Clone)]
+pub struct NewPipeline<'a> {
+    /// Who takes part in the panels inside of it.
+    pub cast: Cast,
+    /// What it is about: the name of its file, and the bytes. Its hash belongs in the plan.
+    pub subject: (&'static str, &'a [u8]),
 }
 
 /// What a new round of votes is made from.
@@ -139,6 +148,9 @@ impl Session {
         if let Some(task) = new.task {
             fs::replace(&layout.task(), task)?;
         }
+        if let Some(NewPipeline { subject: (file, bytes), .. }) = new.pipeline {
+            fs::replace(&layout.root().join(file), bytes)?;
+        }
         let meta = Meta::begun(id.clone(), new.kind, new.title, now);
         let panel = NewPanel {
             kind: new.kind,
@@ -152,7 +164,7 @@ impl Session {
             rules: BTreeMap::new(),
             plan: new.plan.clone(),
             judges: new.judges.clone(),
-            cast: new.cast.clone(),
+            cast: new.pipeline.as_ref().map(|pipeline| pipeline.cast.clone()),
         };
         let panel = PanelFolder::create(layout.clone(), panel, now, rng)?;
         // The last of all: by it commands find the session, and what they find is whole.
@@ -364,7 +376,7 @@ mod tests {
             prompts: BTreeMap::new(),
             plan: None,
             judges: None,
-            cast: None,
+            pipeline: None,
         }
     }
 

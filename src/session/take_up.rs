@@ -201,7 +201,7 @@ mod tests {
             prompts: BTreeMap::new(),
             plan: None,
             judges: None,
-            cast: None,
+            pipeline: None,
         };
         let now = Timestamp::now();
         let mut session = Session::create(new, now, &mut rand::rng()).unwrap();

@@ -133,6 +133,13 @@ impl Selection {
         Ok(Self { untracked: request.untracked, paths, files, bytes, origin, left_out, root })
     }
 
+    /// The same without the files that `is_hidden` names.
+    #[must_use]
+    pub(crate) fn without(mut self, is_hidden: impl Fn(&Path) -> bool) -> Self {
+        self.paths.retain(|path| !is_hidden(path));
+        self
+    }
+
     /// The folder, absolute and without links.
     #[must_use]
     pub fn root(&self) -> &Path {

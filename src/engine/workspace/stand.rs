@@ -119,6 +119,16 @@ pub(in super::super) async fn ready(
     Ok(Some(Arc::new(Workspace::new(folder, tree))))
 }
 
+/// The same for who has selected the files, in a session of a pipeline.
+pub(crate) async fn take_selection(
+    session: &mut Session,
+    selection: &Selection,
+    observer: &mut dyn Observer,
+) -> Result<Tree> {
+    let layout = session.layout().clone();
+    take(session, layout, selection, observer).await
+}
+
 /// Takes the snapshot. What a process that died left of it is replaced: nobody has seen it.
 async fn take(
     session: &mut Session,

@@ -137,6 +137,8 @@ pub enum ChangeWord {
     Renamed,
     /// It is a file turned into a link, or the like.
     TypeChanged,
+    /// It is as it was: it is looked at as a whole.
+    Unchanged,
 }
 
 impl ChangeWord {
@@ -149,6 +151,7 @@ impl ChangeWord {
             Self::Modified => "modified",
             Self::Renamed => "renamed",
             Self::TypeChanged => "type changed",
+            Self::Unchanged => "unchanged",
         }
     }
 }

@@ -39,7 +39,7 @@ fn talked(env: &TestEnv, title: &str) -> Owned {
         prompts: BTreeMap::new(),
         plan: None,
         judges: None,
-        cast: None,
+        pipeline: None,
     };
     let now = Timestamp::now();
     let mut session = Owned::create(new, now, &mut rand::rng()).unwrap();
