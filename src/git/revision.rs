@@ -23,7 +23,7 @@ impl CommitId {
         self.0.get(..12).unwrap_or(&self.0)
     }
 
-    fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let hex = matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_hexdigit());
         hex.then(|| Self(text.to_ascii_lowercase()))
     }
