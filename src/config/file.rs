@@ -274,7 +274,7 @@ pub(super) fn known_keys(path: &[String]) -> &'static [&'static str] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::GateOutputs;
+    use crate::config::{FailOn, GateOutputs};
 
     fn struct_keys<T: Serialize>(value: &T) -> Vec<String> {
         // JSON keeps the absent ones, so this is the list of all fields.
@@ -292,7 +292,7 @@ mod tests {
         let gate =
             GateEntry { outputs: GateOutputs { github: Some(true), ..GateOutputs::default() }, ..GateEntry::default() };
         let context = ContextEntry::default();
-        let review = ReviewEntry { fail_on: Some("high".to_owned()), ..ReviewEntry::default() };
+        let review = ReviewEntry { fail_on: Some(FailOn::default()), ..ReviewEntry::default() };
         let top = FileSettings {
             models: BTreeMap::from([("x".to_owned(), model.clone())]),
             providers: BTreeMap::from([("x".to_owned(), provider.clone())]),

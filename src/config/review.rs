@@ -4,6 +4,8 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use serde::{Deserialize, Serialize};
 
+use super::FailOn;
+
 /// The most bytes that a review sends of what it looks at, where nothing else is said.
 const MAX_BYTES: u64 = 256 * 1024;
 
@@ -16,7 +18,7 @@ pub struct ReviewEntry {
     /// Who votes on the findings; the reviewers themselves where absent.
     pub judges: Option<Vec<String>>,
     /// From which severity, and by which consensus, a finding stops the change: `high`, or `high:majority`.
-    pub fail_on: Option<String>,
+    pub fail_on: Option<FailOn>,
     /// The fewest reviewers whose findings can be read.
     pub quorum: Option<NonZeroU32>,
     /// The most bytes that are sent of what is looked at.
@@ -38,8 +40,8 @@ pub struct ReviewSettings {
     pub panel: Vec<String>,
     /// Who votes on the findings, where `[review]` says so.
     pub judges: Vec<String>,
-    /// What stops the change, where `[review]` says so.
-    pub fail_on: Option<String>,
+    /// What stops the change.
+    pub fail_on: FailOn,
     /// The fewest reviewers whose findings can be read.
     pub quorum: Option<NonZeroU32>,
     /// The most bytes that are sent of what is looked at.
@@ -54,7 +56,7 @@ impl ReviewSettings {
         Self {
             panel: entry.panel.unwrap_or_default(),
             judges: entry.judges.unwrap_or_default(),
-            fail_on: entry.fail_on,
+            fail_on: entry.fail_on.unwrap_or_default(),
             quorum: entry.quorum,
             max_bytes: entry.max_bytes.map_or(MAX_BYTES, NonZeroU64::get),
             ignore: entry.ignore.unwrap_or_default(),

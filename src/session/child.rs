@@ -264,6 +264,22 @@ impl PanelFolder {
         Self::create(layout, contents, now, rng)
     }
 
+    /// Whether somebody was or could be asked in the panel inside of this one.
+    pub fn has_inner(&self, panel: InnerPanel) -> Result<bool, SessionError> {
+        has_record(&self.layout().inner(panel))
+    }
+
+    /// Opens a panel inside of this one as it lies there; nothing is written.
+    pub fn enter_inner(&self, panel: InnerPanel) -> Result<Self, SessionError> {
+        Self::open(self.layout().inner(panel), &self.status().session)
+    }
+
+    /// Opens a round of votes on what this panel answered as it lies there, where somebody could be asked in it.
+    pub fn enter_round(&self, round: Round) -> Result<Option<Self>, SessionError> {
+        let layout = self.layout().round(round);
+        has_record(&layout)?.then(|| Self::open(layout, &self.status().session)).transpose()
+    }
+
     /// Closes a panel inside of this one and ties its record to this one's; gives back the panel's last line.
     pub fn close_inner(
         &mut self,
