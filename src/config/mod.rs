@@ -16,6 +16,7 @@ mod builtin;
 mod context_words;
 mod duration;
 mod environment;
+mod fail_on;
 mod file;
 mod gate;
 mod imported;
@@ -45,6 +46,7 @@ pub use crate::model::{
 pub use builtin::{LOCAL_CONTEXT_TOKENS, LOCAL_MODEL, is_known_provider};
 pub use duration::{DurationError, Limit, format_duration, parse_duration};
 pub use environment::Environment;
+pub use fail_on::{Consensus, FailOn, Severity};
 pub use file::{ContextEntry, FileSettings, ModelEntry, ProviderEntry, SelfVote};
 pub use gate::{GateEntry, GateOutputs, GateSettings, GateSubject, OmittedRule};
 pub use layer::Origin;
