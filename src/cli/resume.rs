@@ -70,9 +70,10 @@ async fn resume_review(session: Session, called: &str, args: &ResumeArgs, contex
     }
     printer.note(format!("going on with `{}`", session.id()));
     let prepared = prepare_again(context, &session, &left.asked(), left.terms()).await?;
-    let resumed =
-        conclude(context, prepared, async |context| review::resume_review(session, left, context, &mut rand::rng()).await)
-            .await?;
+    let resumed = conclude(context, prepared, async |context| {
+        review::resume_review(session, left, context, &mut rand::rng()).await
+    })
+    .await?;
     Ok(resumed.exit_code())
 }
 

@@ -21,9 +21,7 @@ use crate::ids::Sha256Hash;
 use crate::judging::Nonce;
 use crate::prompts::Prompts;
 use crate::runner::Meter;
-use crate::session::{
-    Cast, Event, InnerPanel, NewPipeline, NewSession, Session, SessionKind, SessionState, accepted,
-};
+use crate::session::{Cast, Event, InnerPanel, NewPipeline, NewSession, Session, SessionKind, SessionState, accepted};
 
 /// Holds a review in a session of its own.
 ///
@@ -106,7 +104,9 @@ pub(super) async fn go_on<R: CryptoRng>(
     let (decision, verdict, problem) = match held {
         Ok(Some(Published { decision, text })) => (decision, Some(text), None),
         Ok(None) => (Decision::NoDecision { why: "the review was stopped before its end".to_owned() }, None, None),
-        Err(error) => (Decision::NoDecision { why: "the review did not come to its end".to_owned() }, None, Some(error)),
+        Err(error) => {
+            (Decision::NoDecision { why: "the review did not come to its end".to_owned() }, None, Some(error))
+        }
     };
     end(session, decision, verdict, problem, stop, services, observer)
 }

@@ -128,10 +128,8 @@ pub(super) async fn ask_reviewers(
         let Some(reply) = entry.read_answer(folder.layout(), *slot)? else {
             let error = entry.error.as_ref();
             let detail = error.map(|error| error.detail.clone()).unwrap_or_default();
-            seats.insert(
-                *slot,
-                SeatEnd::Failed { state: entry.state, reason: error.map(|error| error.reason), detail },
-            );
+            seats
+                .insert(*slot, SeatEnd::Failed { state: entry.state, reason: error.map(|error| error.reason), detail });
             continue;
         };
         let roots: Vec<&str> = roots.iter().map(String::as_str).collect();
@@ -157,9 +155,8 @@ pub(super) async fn ask_reviewers(
 async fn first_turn(folder: &mut PanelFolder, around: &mut Surroundings<'_>) -> Result<()> {
     let prompt = folder.layout().input();
     let manifest = folder.manifest().clone();
-    let pending = |slot: &SlotId| {
-        folder.status().models.get(slot).is_some_and(|entry| entry.state == SlotState::Pending)
-    };
+    let pending =
+        |slot: &SlotId| folder.status().models.get(slot).is_some_and(|entry| entry.state == SlotState::Pending);
     let jobs: Vec<SlotJob> = manifest
         .models
         .iter()

@@ -361,8 +361,7 @@ async fn sent(
     compared: &Compared,
     files: &[ChangedFile],
 ) -> Result<(String, Vec<SeenFile>)> {
-    let limits =
-        Limits { max_bytes: look.max_bytes, ignore: look.ignore, section: "review", redactor: look.redactor };
+    let limits = Limits { max_bytes: look.max_bytes, ignore: look.ignore, section: "review", redactor: look.redactor };
     let coverage = look_at_diff(git, (&compared.from, &compared.to), files, &limits).await?;
     if coverage.text.is_empty() {
         return Err(none_of(&coverage.files));
@@ -403,4 +402,10 @@ fn none_of(files: &[SeenFile]) -> Error {
 enum Uncommitted {
     Staged,
     All,
+}
+
+async fn uncommitted(look: &Look<'_>, which: Uncommitted) -> Result<Subject> {
+    let (_git, _root) = needed_repository(look).await?;
+    let _ = which;
+    Err(Error::usage("not yet"))
 }

@@ -11,9 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::round::Surroundings;
 use super::texts::Texts;
 use crate::config::{OwnAnswers, ResolvedModel};
-use crate::engine::{
-    Asking, Bench, Chance, Question, answer_of, ask, record, seated_judges, show_last, stopped_state,
-};
+use crate::engine::{Asking, Bench, Chance, Question, answer_of, ask, record, seated_judges, show_last, stopped_state};
 use crate::error::{Error, Result};
 use crate::fault::{self, Point};
 use crate::findings::{
