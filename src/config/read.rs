@@ -84,7 +84,8 @@ fn check_sections(
     let sections = [("gate", gate::wrong_with(&settings.gate)), ("review", review::wrong_with(&settings.review))];
     for (section, wrong) in sections {
         for (key, message, hint) in wrong {
-            let at = place(&[section.to_owned(), key.to_owned()]);
+            let keys: Vec<String> = std::iter::once(section).chain(key.split('.')).map(str::to_owned).collect();
+            let at = place(&keys);
             problems.push(Problem::new(path, format!("`{section}.{key}` {message}")).at(at).hint(hint));
         }
     }

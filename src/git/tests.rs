@@ -1,4 +1,5 @@
 //! Work beside real repositories.
+#![expect(clippy::disallowed_methods, reason = "a user edits files")]
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -72,7 +72,7 @@ impl PromptName {
 #[derive(Debug, thiserror::Error)]
 pub enum PromptsError {
     /// The folder or a file of it cannot be read.
-    #[error("cannot read prompts from `{}`", path.display())]
+    #[error("cannot read prompts from `{}`: {}", path.display(), crate::error::reason(source))]
     Read {
         /// The folder or file.
         path: PathBuf,

@@ -180,9 +180,10 @@ impl ReviewWork {
         OwnAnswers { self_vote: self.self_vote, recuse: self.recuse }
     }
 
-    /// The texts that models are asked with, read again from the user's folder.
-    pub(in crate::pipeline) fn prompts(&self) -> Result<Arc<Prompts>> {
-        load_again(self.prompts.as_deref()).map(Arc::new)
+    /// The texts that models are asked with, read again from the user's folder; what is wrong with that is added to
+    /// `drift`.
+    pub(in crate::pipeline) fn prompts(&self, drift: &mut Vec<String>) -> Result<Arc<Prompts>> {
+        load_again(self.prompts.as_deref(), drift).map(|(prompts, _)| Arc::new(prompts))
     }
 
     /// The seats of the verdict.

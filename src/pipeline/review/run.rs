@@ -16,7 +16,6 @@ use crate::engine::{
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::findings::Known;
-use crate::fs;
 use crate::ids::Sha256Hash;
 use crate::judging::Nonce;
 use crate::prompts::Prompts;
@@ -130,8 +129,14 @@ async fn hold(
     if cast.panel.iter().any(sees_files) {
         around.workspace = match snapshot::taken(session)? {
             Some(taken) => Some(taken),
-            None => snapshot::take(session, &work.source, around.services, &mut *around.observer).await?,
+            None => {
+                let (services, control) = (around.services, &mut *around.control);
+                snapshot::take(session, &work.source, services, control, &mut *around.observer).await?
+            }
         };
+        if around.is_stopped() {
+            return Ok(None);
+        }
     }
     let panel = panel_of(work);
     let input = if session.panel().has_inner(panel)? {

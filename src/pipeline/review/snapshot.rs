@@ -18,7 +18,7 @@ use crate::fs::{self, FolderUse, ProcessFolder, Tree};
 use crate::git::{Content, EntryKind, Git, RepoPath};
 use crate::ids::Sha256Hash;
 use crate::pipeline::gate::{SecretFiles, ask_failed};
-use crate::runner::{Observer, Workspace};
+use crate::runner::{Control, Observer, Workspace};
 use crate::session::{Event, Session};
 
 /// How long one question to git may take.
@@ -50,11 +50,13 @@ fn as_recorded(session: &Session, recorded: Sha256Hash) -> Result<Arc<Workspace>
     Ok(Arc::new(Workspace::new(folder, tree)))
 }
 
-/// Takes the snapshot of `source`; one that was taken for an earlier round is replaced.
+/// Takes the snapshot of `source`; one that was taken for an earlier round is replaced. `None` also where a stop was asked
+/// for meanwhile, which `control` then says.
 pub(in crate::pipeline) async fn take(
     session: &mut Session,
     source: &Source,
     services: &Services,
+    control: &mut Control,
     observer: &mut dyn Observer,
 ) -> Result<Option<Arc<Workspace>>> {
     let tree = match source {
@@ -65,16 +67,16 @@ pub(in crate::pipeline) async fn take(
             let selection = Selection::of(request).await.map_err(|error| said_of_review(&error, root))?;
             let secret = SecretFiles::new();
             let selection = selection.without(|path| secret.matches(&repo_path(path)).is_some());
-            take_selection(session, &selection, observer).await?
+            take_selection(session, &selection, control, observer).await?
         }
         Source::Commit { root, commit } => {
             let git = Git::new(root, GIT_LIMIT);
             write_commit(session, &git, commit, services).await?;
-            publish_snapshot(session, observer).await?
+            Some(publish_snapshot(session, observer).await?)
         }
     };
     let folder = session.layout().workspace();
-    Ok(Some(Arc::new(Workspace::new(folder, tree))))
+    Ok(tree.map(|tree| Arc::new(Workspace::new(folder, tree))))
 }
 
 fn repo_path(path: &Path) -> RepoPath {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::subject::{Source, Subject, SubjectKind};
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
-use crate::git::{Ancestry, Change, ChangedFile, CommitId, Git, RepoPath};
+use crate::git::{Ancestry, ChangedFile, CommitId, Git, RepoPath};
 use crate::pipeline::gate::{Limits, Revisions, SecretFiles, ask_failed, look_at_diff};
 use crate::report::ci::{ChangeWord, OmissionReason, SeenFile};
 use crate::secrets::Redactor;
