@@ -35,6 +35,7 @@ pub(super) async fn review(args: &ReviewArgs, context: &Context) -> Result<ExitC
         redactor: &redactor,
         max_bytes: settings.review.max_bytes,
         ignore: &settings.review.ignore,
+        sessions: std::slice::from_ref(&settings.sessions_dir),
     };
     let mut subject = review::look(&look).await?;
     if args.rules.no_workspace {

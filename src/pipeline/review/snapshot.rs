@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::pending::{Pending, inside};
 use super::subject::Source;
 use crate::config::Untracked;
 use crate::engine::{
@@ -15,7 +16,7 @@ use crate::engine::{
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs::{self, FolderUse, ProcessFolder, Tree};
-use crate::git::{Content, EntryKind, Git, RepoPath};
+use crate::git::{CommitId, Content, EntryKind, Git, RepoPath};
 use crate::ids::Sha256Hash;
 use crate::pipeline::gate::{SecretFiles, ask_failed};
 use crate::runner::{Control, Observer, Workspace};
@@ -71,7 +72,21 @@ pub(in crate::pipeline) async fn take(
         }
         Source::Commit { root, commit } => {
             let git = Git::new(root, GIT_LIMIT);
-            write_commit(session, &git, commit, services).await?;
+            let found = git.commit(commit).await.map_err(ask_failed)?.ok_or_else(|| {
+                Error::usage(format!("commit `{commit}` is not in this repository any more"))
+                    .hint("nobody was asked yet: review again")
+            })?;
+            write_commit(session, &git, &found, services).await?;
+            Some(publish_snapshot(session, observer).await?)
+        }
+        Source::Uncommitted { root, which, commit } => {
+            let sessions = session_folders(session, services);
+            let pending = Pending::of(&Git::new(root, GIT_LIMIT), *which, &inside(root, &sessions)).await?;
+            if pending.commit.as_str() != commit {
+                let why = format!("the files of `{}` have changed since the review was begun", root.display());
+                return Err(Error::new(ErrorKind::NoDecision, why).hint("nobody was asked yet: review again"));
+            }
+            write_commit(session, &pending.git, &pending.commit, services).await?;
             Some(publish_snapshot(session, observer).await?)
         }
     };
@@ -95,19 +110,10 @@ fn said_of_review(error: &Error, root: &Path) -> Error {
 }
 
 /// Writes what is to be seen of a commit under the hidden name of the snapshot.
-async fn write_commit(session: &Session, git: &Git, commit: &str, services: &Services) -> Result<()> {
-    let found = git.commit(commit).await.map_err(ask_failed)?;
-    let Some(found) = found else {
-        return Err(Error::usage(format!("commit `{commit}` is not in this repository any more"))
-            .hint("nobody was asked yet: review again"));
-    };
-    let contents = git.contents(&found).await.map_err(ask_failed)?;
+async fn write_commit(session: &Session, git: &Git, commit: &CommitId, services: &Services) -> Result<()> {
+    let contents = git.contents(commit).await.map_err(ask_failed)?;
     let root = git.folder().canonicalize()?;
-    let sessions: Vec<PathBuf> = session_folders(session, services)
-        .iter()
-        .filter_map(|folder| folder.canonicalize().ok()?.strip_prefix(&root).ok().map(Path::to_owned))
-        .filter(|inside| !inside.as_os_str().is_empty())
-        .collect();
+    let sessions = inside(&root, &session_folders(session, services));
     let paths = shown_of(&contents, &sessions);
     check_limits(&contents, git.folder())?;
     let part = session.layout().workspace_part();
@@ -115,7 +121,7 @@ async fn write_commit(session: &Session, git: &Git, commit: &str, services: &Ser
     fs::create_dir_all(&part)?;
     // Git's list of what it writes, which is nobody's after that.
     let scratch = ProcessFolder::make(FolderUse::Git).map_err(|error| Error::io("cannot make a folder", error))?;
-    git.write_out(&found, &paths, &scratch.path().join("index"), &part).await.map_err(ask_failed)
+    git.write_out(commit, &paths, &scratch.path().join("index"), &part).await.map_err(ask_failed)
 }
 
 /// The files of a commit that reviewers may see.
