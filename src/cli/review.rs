@@ -56,6 +56,7 @@ pub(super) async fn review(args: &ReviewArgs, context: &Context) -> Result<ExitC
         models: panel.models.clone(),
         judges,
         own: settings.vote.own,
+        leaks: settings.vote.leaks,
         fail_on: settings.review.fail_on,
         quorum: settings.review.quorum.map(std::num::NonZeroU32::get),
         missing: if args.rules.strict { MissingSeats::Refused } else { MissingSeats::Tolerated },

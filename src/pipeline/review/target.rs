@@ -408,9 +408,8 @@ async fn uncommitted(look: &Look<'_>, which: Uncommitted) -> Result<Subject> {
         Uncommitted::All => ("what is not committed", "HEAD"),
     };
     let told = format!("{what}, on top of `{from}` ({})", pending.head.short());
-    let warnings = pending.nested.iter().map(|path| {
-        format!("`{path}` is a repository of its own, and was not looked at")
-    });
+    let warnings =
+        pending.nested.iter().map(|path| format!("`{path}` is a repository of its own, and was not looked at"));
     let compared = Compared {
         from: pending.head.clone(),
         to: pending.commit.clone(),
