@@ -58,4 +58,5 @@ pub(crate) use rules::Bench;
 pub(crate) use run::{end, stopped_state};
 pub(crate) use services::Panel;
 pub(crate) use shown::leak_scan;
+pub(crate) use verify::SNAPSHOT_RULE;
 pub(crate) use workspace::{MOST_BYTES, MOST_FILES, is_obeyed, publish_snapshot, take_selection};

@@ -312,7 +312,12 @@ impl Session {
     pub fn name_models(&mut self) {
         let manifest = self.panel.manifest();
         let names = manifest.shuffle_order.iter().filter_map(|slot| manifest.member(*slot));
-        self.meta.models_used = Some(names.map(|member| member.model.clone()).collect());
+        let mut names: Vec<String> = names.map(|member| member.model.clone()).collect();
+        if let Some(cast) = &manifest.cast {
+            let others = manifest.judges.iter().flatten().chain(cast.fixer.as_deref());
+            names.extend(cast.panel.iter().chain(others).map(|model| model.name.clone()));
+        }
+        self.meta.models_used = Some(names);
     }
 
     /// Says what was spent, where the models are named.

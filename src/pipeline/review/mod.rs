@@ -28,4 +28,3 @@ pub use run::review;
 pub use seats::SeatEnd;
 pub use subject::{Source, Subject, SubjectKind};
 pub use target::{Look, Target, look};
-pub use votes::{FindingStanding, FindingStandings, FindingVotes, JudgeOnFindings};

@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use jiff::Timestamp;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::request::ReviewWork;
 use super::round::{RoundEnd, Surroundings};
@@ -13,26 +11,13 @@ use super::votes::write_once;
 use crate::engine::{Decision, record, show_last};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{self, Point};
-use crate::findings::{ReviewVerdict, decide_review};
+use crate::findings::{ReviewResult, decide_review};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash};
 use crate::session::{Event, Layout, Phase, Record, Session, SessionError, SessionState};
 
 /// The number of the wording of `verdict.md`.
 pub(in crate::pipeline) const RENDERING: u32 = 1;
-
-/// The contents of `verdict.json` of a review.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ReviewResult {
-    /// The version of this format.
-    pub version: FormatVersion,
-    /// The folder of the panel that it is about.
-    pub panel: String,
-    /// What it comes to.
-    #[serde(flatten)]
-    pub verdict: ReviewVerdict,
-}
 
 /// A verdict on disk.
 pub(super) struct Published {

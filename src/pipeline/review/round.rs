@@ -10,13 +10,13 @@ use jiff::Timestamp;
 use rand::CryptoRng;
 
 use super::ledger::{raise, settle_standings};
-use super::seats::{SeatEnd, ask_reviewers};
+use super::seats::{SeatEnd, ask_reviewers, snapshot_rule};
 use super::texts::Texts;
-use super::votes::{FindingStanding, FindingVotes, Voters, hold_vote};
+use super::votes::{Voters, hold_vote, severities};
 use crate::config::{OwnAnswers, ResolvedModel};
 use crate::engine::{Services, Terms, show_last};
 use crate::error::Result;
-use crate::findings::{Identified, Known, merge};
+use crate::findings::{FindingStanding, FindingVotes, Identified, Known, merge};
 use crate::ids::{Sha256Hash, SlotId};
 use crate::runner::{Control, Observer, StopAll, Workspace};
 use crate::session::{InnerPanel, Layout, NewInner, PanelFolder, Session, SessionKind};
@@ -117,7 +117,7 @@ pub(in crate::pipeline) async fn hold_round(
         models: models.to_vec(),
         isolation: around.services.isolation(),
         prompts: texts.reviewer_hashes(),
-        rules: BTreeMap::new(),
+        rules: snapshot_rule(around.workspace.as_ref()),
         plan: None,
         failed,
     };
@@ -147,7 +147,7 @@ pub(in crate::pipeline) async fn hold_round(
             None => return Ok(RoundOutcome::Stopped(folder)),
         }
     };
-    let standings = votes.standings(&findings);
+    let standings = votes.standings(&severities(&findings));
     settle_standings(session, panel, &standings, &votes, around)?;
     Ok(RoundOutcome::Ended(Box::new(RoundEnd { folder, seats, findings, votes, standings, vote })))
 }

@@ -9,7 +9,9 @@ use jiff::Timestamp;
 
 use super::round::Surroundings;
 use super::texts::Texts;
-use crate::engine::{Asking, Chance, Panel, Question, Reply, ask, record, record_ballot, show_last, stopped_state};
+use crate::engine::{
+    Asking, Chance, Panel, Question, Reply, SNAPSHOT_RULE, ask, record, record_ballot, show_last, stopped_state,
+};
 use crate::error::{Error, Result};
 use crate::findings::{BadFindings, FindingsRead, findings_schema, read_findings_below};
 use crate::ids::{Sha256Hash, SlotId};
@@ -59,9 +61,17 @@ impl SeatEnd {
 type Findings = std::result::Result<FindingsRead, BadFindings>;
 
 /// Where programs see the repository, in paths that findings may name.
-fn roots(workspace: Option<&Arc<Workspace>>) -> Vec<String> {
+fn roots(folder: &PanelFolder) -> Vec<String> {
+    match folder.records().first().map(|record| &record.event) {
+        Some(Event::Created { rules, .. }) => rules.get(SNAPSHOT_RULE).cloned().into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The rule that says so in the record of a panel that sees `workspace`.
+pub(super) fn snapshot_rule(workspace: Option<&Arc<Workspace>>) -> BTreeMap<String, String> {
     let folder = workspace.and_then(|workspace| workspace.folder().canonicalize().ok());
-    folder.into_iter().map(|folder| folder.display().to_string()).collect()
+    folder.into_iter().map(|folder| (SNAPSHOT_RULE.to_owned(), folder.display().to_string())).collect()
 }
 
 /// A reviewer that is asked in a further turn.
@@ -119,7 +129,7 @@ pub(super) async fn ask_reviewers(
     failed: bool,
 ) -> Result<BTreeMap<SlotId, SeatEnd>> {
     first_turn(folder, around).await?;
-    let roots = roots(around.workspace.as_ref());
+    let roots = roots(folder);
     let mut seats = BTreeMap::new();
     let mut bad: BTreeMap<SlotId, (Vec<u8>, BadFindings)> = BTreeMap::new();
     let status = folder.status().clone();
