@@ -52,6 +52,7 @@ pub(crate) use bill::total;
 pub(crate) use drift::{Drifted, drifted_prompts};
 pub(crate) use judge::{answer_of, judge_of, seated_judges};
 pub(crate) use plan::{WrittenTerms, load_again, written};
+pub(crate) use publish::{isolation_told, panel_notes, record_notes};
 pub(crate) use record::{record, show_last, show_since};
 pub(crate) use round::Chance;
 pub(crate) use rules::Bench;

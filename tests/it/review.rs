@@ -1,4 +1,7 @@
 //! `team review`, on real repositories and files.
 
 mod decisions;
+mod kills;
+mod outputs;
+mod targets;
 mod world;

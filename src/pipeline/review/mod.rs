@@ -8,6 +8,7 @@
 //! session, `workspace/`, and `consolidated.md` of each panel.
 
 mod ledger;
+mod outcome;
 mod pending;
 mod publish;
 mod request;
@@ -19,8 +20,10 @@ mod snapshot;
 mod subject;
 mod target;
 mod texts;
+mod told;
 mod votes;
 
+pub use outcome::{not_held, reported};
 pub use pending::Uncommitted;
 pub use request::ReviewRequest;
 pub use resume::{Left, finished_review, resume_review};

@@ -127,10 +127,11 @@ fn fewer_reviewers_than_the_quorum_decide_nothing_and_strict_wants_all() {
 
 #[test]
 fn a_finding_that_nobody_votes_on_needs_a_person_and_is_not_cleared_by_silence() {
-    let repo = Repo::with(&reviewers(&[&[&finds(&[planted()]), "weigh sustain"], &[&finds(&[]), "weigh garbage"], &[
-        &finds(&[]),
-        "weigh garbage",
-    ]]));
+    let repo = Repo::with(&reviewers(&[
+        &[&finds(&[planted()]), "weigh sustain"],
+        &[&finds(&[]), "weigh garbage"],
+        &[&finds(&[]), "weigh garbage"],
+    ]));
     let (_, err) = repo.review(&[], 3);
     assert!(err.contains("a person must decide"), "{err}");
 }
@@ -138,10 +139,11 @@ fn a_finding_that_nobody_votes_on_needs_a_person_and_is_not_cleared_by_silence()
 #[test]
 fn the_bar_decides_what_stops_a_change() {
     let low = finding("low", "src/sum.rs", 2, "A name that says little", "`total` could be `sum`.");
-    let config = reviewers(&[&[&finds(&[low.clone()]), "weigh sustain"], &[&finds(&[low]), "weigh sustain"], &[
-        &finds(&[]),
-        "weigh reject",
-    ]]);
+    let config = reviewers(&[
+        &[&finds(&[low.clone()]), "weigh sustain"],
+        &[&finds(&[low]), "weigh sustain"],
+        &[&finds(&[]), "weigh reject"],
+    ]);
     let repo = Repo::with(&config);
     repo.review(&[], 0);
     repo.review(&["--fail-on", "low"], 1);
