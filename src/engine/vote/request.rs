@@ -112,9 +112,11 @@ pub(in crate::engine) struct VoteWork {
 pub(in crate::engine) fn refuse_votes(session: &str, records: &[Record]) -> Result<()> {
     let kind = records.first().map(|record| &record.event);
     if matches!(kind, Some(Event::Created { kind: SessionKind::Review | SessionKind::Fix, .. })) {
-        return Err(Error::usage(format!("`{session}` is a review: its replies are findings, not answers to be judged"))
-            .hint(format!("`team show {session}` shows what it came to"))
-            .hint("to review anew: `team review`; to have answers ranked: `team run-and-judge`"));
+        return Err(Error::usage(format!(
+            "`{session}` is a review: its replies are findings, not answers to be judged"
+        ))
+        .hint(format!("`team show {session}` shows what it came to"))
+        .hint("to review anew: `team review`; to have answers ranked: `team run-and-judge`"));
     }
     if RunPlan::read(records)?.voting.is_none() {
         return Ok(());

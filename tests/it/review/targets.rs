@@ -97,9 +97,11 @@ fn a_range_is_compared_as_git_writes_it_and_what_names_no_commit_is_told() {
 
 #[test]
 fn a_panel_and_a_bar_of_the_settings_hold_unless_the_command_line_says_otherwise() {
-    let config = reviewers(&[&[&finds(&[planted()]), "weigh sustain"], &[&finds(&[planted()]), "weigh sustain"], &[
-        &finds(&[]),
-    ]]);
+    let config = reviewers(&[
+        &[&finds(&[planted()]), "weigh sustain"],
+        &[&finds(&[planted()]), "weigh sustain"],
+        &[&finds(&[])],
+    ]);
     let review: toml::Table = toml::from_str("panel = [\"ra\", \"rb\"]\nfail_on = \"critical\"\n").unwrap();
     let repo = Repo::with(&config.key("review", toml::Value::Table(review)));
     repo.review(&[], 0);
