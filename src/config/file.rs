@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{Leaks, Passes, Recuse, Repair, Untracked};
-use super::{GateEntry, Limit, OutputFormat, Price, PromptVia, ReviewEntry, Threshold, Wire};
+use super::{GateEntry, Limit, OutputFormat, PipelineEntry, Price, PromptVia, ReviewEntry, Threshold, Wire};
 use crate::money::Usd;
 
 /// One layer of settings; what is `None` or absent is left to the layers below.
@@ -68,9 +68,9 @@ pub struct FileSettings {
     /// Reviews.
     #[serde(skip_serializing_if = "ReviewEntry::is_empty")]
     pub review: ReviewEntry,
-    /// The review pipeline. Read for a later version, checked there.
-    #[serde(skip_serializing_if = "toml::Table::is_empty")]
-    pub pipeline: toml::Table,
+    /// Reviews and repairs that go over rounds.
+    #[serde(skip_serializing_if = "PipelineEntry::is_empty")]
+    pub pipeline: PipelineEntry,
 }
 
 /// `[models.ALIAS]`.
@@ -255,12 +255,15 @@ pub(super) const GATE_OUTPUT_KEYS: &[&str] = &["junit", "sarif", "gitlab", "mark
 
 /// The keys of `[review]`.
 pub(super) const REVIEW_KEYS: &[&str] = &["panel", "judges", "fail_on", "quorum", "max_bytes", "ignore"];
+/// The keys of `[pipeline]`.
+pub(super) const PIPELINE_KEYS: &[&str] = &["session_reuse"];
 
 /// The keys that may stand in the table at `path`, as far as they are fixed.
 pub(super) fn known_keys(path: &[String]) -> &'static [&'static str] {
     match path {
         [] => TOP_KEYS,
         [section] if section == "gate" => GATE_KEYS,
+        [section] if section == "pipeline" => PIPELINE_KEYS,
         [section, outputs] if section == "gate" && outputs == "outputs" => GATE_OUTPUT_KEYS,
         [section] if section == "review" => REVIEW_KEYS,
         [section, _] if section == "models" => MODEL_KEYS,
@@ -274,7 +277,7 @@ pub(super) fn known_keys(path: &[String]) -> &'static [&'static str] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{FailOn, GateOutputs};
+    use crate::config::{FailOn, GateOutputs, SessionReuse};
 
     fn struct_keys<T: Serialize>(value: &T) -> Vec<String> {
         // JSON keeps the absent ones, so this is the list of all fields.
@@ -284,8 +287,7 @@ mod tests {
 
     #[test]
     fn the_lists_of_keys_are_those_of_the_structs() {
-        let text = toml::Value::from("x");
-        let filled = toml::Table::from_iter([("x".to_owned(), text)]);
+        let pipeline = PipelineEntry { session_reuse: Some(SessionReuse::Off) };
         let env = BTreeMap::from([("x".to_owned(), "x".to_owned())]);
         let model = ModelEntry { env: env.clone(), ..ModelEntry::default() };
         let provider = ProviderEntry { headers: env, ..ProviderEntry::default() };
@@ -299,7 +301,7 @@ mod tests {
             contexts: BTreeMap::from([("x".to_owned(), context.clone())]),
             gate: gate.clone(),
             review: review.clone(),
-            pipeline: filled,
+            pipeline,
             ..FileSettings::default()
         };
         assert_eq!(struct_keys(&top), TOP_KEYS);
@@ -309,6 +311,7 @@ mod tests {
         assert_eq!(struct_keys(&Price::default()), PRICE_KEYS);
         assert_eq!(struct_keys(&gate), GATE_KEYS);
         assert_eq!(struct_keys(&review), REVIEW_KEYS);
+        assert_eq!(struct_keys(&pipeline), PIPELINE_KEYS);
         assert_eq!(struct_keys(&gate.outputs), GATE_OUTPUT_KEYS);
     }
 }

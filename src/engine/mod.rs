@@ -6,6 +6,7 @@
 
 mod ask;
 mod bill;
+mod cancel;
 mod directives;
 mod drift;
 mod estimate;
@@ -29,13 +30,14 @@ mod verify;
 mod vote;
 mod workspace;
 
+pub use cancel::cancel;
 pub use directives::{Directive, Directives, TopLines};
 pub use estimate::{Estimate, Range, SeatEstimate, UsdRange};
 pub use flat::{FLAT_FOLDER, copy_flat, wants_flat_copies};
 pub use import::ImportRequest;
 pub use input::{Input, read_input};
 pub use judge::JudgeRequest;
-pub use keeping::Keeping;
+pub use keeping::{Keeping, contained};
 pub use local::local_server;
 pub use outcome::{Decision, Outcome};
 pub use plan::{ChosenBy, Terms};

@@ -6,5 +6,6 @@ pub use crate::findings;
 mod consolidated;
 pub mod gate;
 pub mod review;
+pub mod roles;
 
 pub use consolidated::{Consolidated, FindingJudge, ReviewOutcome, Reviewer, consolidated, sustained_by_severity};

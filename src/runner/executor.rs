@@ -14,16 +14,18 @@ use tokio::task::JoinError;
 use super::attempt::{Attempt, Report, StopCause, StopOrder};
 use super::classify::{self, AttemptFacts, Ending, Exit, Outcome, classify};
 use super::drive::{Driven, Halt, drive};
-use super::job::Checks;
+use super::job::{Checks, SlotJob};
 use super::limits::at_limit;
 use super::sink::{AttemptSink, Printed, log_redact, shown};
+use super::turn::Taken;
 use crate::capture::{ErrorLog, Pattern, background_ceiling, logged_error, said_error, telling_line};
 use crate::config::{AgentKind, Target};
+use crate::fault::{self, Point};
 use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::money::Usd;
 use crate::secrets::Scrub;
-use crate::session::slot::{Reason, SlotState};
+use crate::session::slot::{Reason, SlotState, TurnEnd};
 use crate::session::{Layout, SlotEnd, SlotError};
 use crate::slots::agents::known_program;
 
@@ -191,6 +193,7 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
         let words: String = words.chars().take(SNIPPET).collect();
         outcome.detail = format!("{}: {words}", outcome.detail);
     }
+    let turn = turn_of(driven.taken, &job, &shared.scrub, complete.is_some());
     let error = match outcome.reason {
         Some(reason) => Some(Failure { slot, reason, detail: &outcome.detail, printed: &sink.printed }.tell(
             sink.log,
@@ -220,8 +223,28 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
         sealed_cost: None,
         dropped_settings: driven.end.dropped_settings,
         kept,
+        turn,
         error,
     }
+}
+
+/// How a turn of a conversation was taken. What the next one needs is kept only where this one has completed: otherwise
+/// the conversation is what it was before it.
+fn turn_of(taken: Option<Taken>, job: &SlotJob, scrub: &Scrub, completed: bool) -> Option<TurnEnd> {
+    let (taken, conversation) = (taken?, job.conversation.as_ref()?);
+    let mut kept = None;
+    if completed {
+        match taken.kept.write(&conversation.keeps, &conversation.nonce) {
+            Ok(sha256) => {
+                kept = Some(sha256);
+                fault::reach(Point::TurnKept);
+            }
+            // The answer stands; the next turn begins anew, and says why.
+            Err(error) => tracing::warn!("what the next turn of slot {} needs could not be kept: {error}", job.id),
+        }
+    }
+    let why = taken.why.map(|why| shown(scrub, job.id, &why));
+    Some(TurnEnd { mode: taken.mode, why, kept })
 }
 
 /// A slot that failed, before anybody was told.

@@ -14,6 +14,7 @@
 
 mod agents;
 mod browser;
+mod conversations;
 mod demo;
 mod isolation;
 mod local_model;

@@ -5,3 +5,5 @@ mod kills;
 mod outputs;
 mod targets;
 mod world;
+
+pub(crate) use kills::PLACES;

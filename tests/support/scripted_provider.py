@@ -10,11 +10,12 @@ It speaks Anthropic Messages (`/v1/messages`, `count_tokens`), OpenAI Responses 
 (`/v1/chat/completions`), `/v1/models`, and Gemini (`generateContent`, `streamGenerateContent`). What it does is chosen by
 a prefix of the path, `/s/SCENARIO/...` or `/s/SCENARIO,delay=SECONDS/...`:
 
-    plain tool toolonly toolsleep toolread toolspace vote empty long slow hang reset truncated truncall
+    plain tool toolonly toolsleep toolread toolspace vote words empty long slow hang reset truncated truncall
     401 403 429 429long 500 529
 
 `truncated` cuts a stream after two pieces and answers a request without streaming; `truncall` cuts both. `vote` approves
-every answer that a judge's prompt introduces with `### Response ALIAS`. `429` says Retry-After 1, `429long` an hour.
+every answer that a judge's prompt introduces with `### Response ALIAS`. `words` answers with the words of the form `WORD-7` that
+it finds anywhere in the request, each once and in their order, so that a test can see what of a conversation it was sent. `429` says Retry-After 1, `429long` an hour.
 LOG gets one JSON line for each request.
 """
 import json
@@ -156,6 +157,8 @@ class H(BaseHTTPRequestHandler):
             names = re.findall(r"### Response ([A-Za-z0-9_-]+)", json.dumps(b).replace("\\n", " "))
             block = "```vote\n%sVERDICT: APPROVE\nCONFIDENCE: 8\nSUMMARY: Correct and short.\nKEY_ISSUES: None\n```\n"
             text = ["The answer holds.\n\n"] + [block % f"RESPONSE: {n}\n" for n in dict.fromkeys(names)] if names else ["I read it.\n\n", block % ""]
+        if sc == "words":
+            text = ["I was told: ", " ".join(dict.fromkeys(re.findall(r"[A-Z]{3,}-[0-9]+", json.dumps(b)))) or "nothing"]
         if sc == "empty": text = []
         if sc == "long": text = ["word "] * 2000
         tool = (None, None)

@@ -175,6 +175,7 @@ async fn first_turn(folder: &mut PanelFolder, around: &mut Surroundings<'_>) -> 
             model: member.resolved.clone(),
             prompt: prompt.clone(),
             purpose: Purpose::Review { schema: findings_schema() },
+            conversation: None,
         })
         .collect();
     if jobs.is_empty() {

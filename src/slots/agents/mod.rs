@@ -9,6 +9,7 @@
 mod claude;
 mod claudish;
 mod codex;
+mod conversation;
 mod gemini;
 mod habits;
 mod inherited;
@@ -26,6 +27,7 @@ mod sign_in;
 mod traces;
 mod version;
 
+pub use conversation::{ConversationId, Files, Talk, Transcript, TranscriptFiles, keeps_conversations, restore};
 pub use habits::known_program;
 pub use locate::locate;
 pub use plan::{Call, HomeUse, NestedSandbox, PlanError, ProcessPlan, Purpose, Stdin, plan};

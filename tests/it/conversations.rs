@@ -1,0 +1,7 @@
+//! Conversations of a pipeline's roles: gone on with by a program's own id or by saying everything again, begun anew where
+//! that fails, and kept with the session.
+
+mod kept;
+mod programs;
+mod replayed;
+mod world;
