@@ -39,7 +39,7 @@ mod tokens;
 
 pub use catalogue::{Catalogue, View, shell_word};
 pub use chain::{Break, BreakKind, Chain, ChainLine};
-pub use child::{NewInner, NewTurn};
+pub use child::{Admission, NewInner, NewTurn};
 pub use conversation::{
     Conversation, Message, Participant, Role, Speaker, TurnFile, TurnNote, is_conversation, open_conversation,
     open_conversations,

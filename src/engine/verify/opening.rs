@@ -42,7 +42,9 @@ impl Opening<'_> {
         if closed.is_none() && !has_record(audit, &format!("{prefix}events.jsonl")) {
             // Made right before the first line of the record is: its owner was stopped in between, or is there now.
             for name in audit.names(folder).to_vec() {
-                let made = ["manifest.json", "work", "errors", "events.jsonl"].contains(&name.as_str());
+                let made = ["manifest.json", "work", "errors", "events.jsonl"].contains(&name.as_str())
+                    // Of a pipeline's panel, whose slots have one prompt.
+                    || self.round.is_none() && self.turn.is_none() && name == "input.md";
                 if made || name.starts_with(".tmp-") {
                     audit.know(&format!("{prefix}{name}"));
                 } else {

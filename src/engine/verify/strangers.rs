@@ -152,7 +152,7 @@ fn is_litter(audit: &mut Audit, file: &str, name: &str) -> bool {
 fn is_begun_round(audit: &mut Audit, panel: &Panel, file: &str, name: &str) -> bool {
     let is_name = match panel.prefix.is_empty() {
         true => name == "judging" || name.starts_with("judging-") || name == Turn::Repair.folder(),
-        false => Turn::ALL.iter().any(|turn| name == turn.folder()),
+        false => Turn::ALL.iter().any(|turn| name == turn.folder()) || panel.inner().is_some() && name == "judging",
     };
     let begun = panel.end == End::Open
         && is_name

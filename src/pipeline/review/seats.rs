@@ -18,7 +18,7 @@ use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::{BallotForm, Nonce};
 use crate::runner::{Checks, Purpose, SlotJob, Workspace, run_panel};
 use crate::session::slot::{Reason, SlotState};
-use crate::session::{Event, NewTurn, PanelFolder, Phase, SessionState, Turn};
+use crate::session::{Admission, Event, NewTurn, PanelFolder, Phase, SessionState, Turn};
 
 /// How one reviewer's turn ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,8 +127,11 @@ pub(super) async fn ask_reviewers(
     texts: &Texts<'_>,
     around: &mut Surroundings<'_>,
     failed: bool,
+    admission: Admission,
 ) -> Result<BTreeMap<SlotId, SeatEnd>> {
-    first_turn(folder, around).await?;
+    if admission == Admission::Open {
+        first_turn(folder, around).await?;
+    }
     let roots = roots(folder);
     let mut seats = BTreeMap::new();
     let mut bad: BTreeMap<SlotId, (Vec<u8>, BadFindings)> = BTreeMap::new();
@@ -154,7 +157,10 @@ pub(super) async fn ask_reviewers(
         if bad.is_empty() {
             break;
         }
-        further_turn(folder, turn, texts, &roots, &mut bad, &mut seats, around, failed).await?;
+        match admission {
+            Admission::Open => further_turn(folder, turn, texts, &roots, &mut bad, &mut seats, around, failed).await?,
+            Admission::Closed => read_turn(folder, turn, &roots, &mut bad, &mut seats)?,
+        }
     }
     let given_up = bad.into_iter().map(|(slot, (_, error))| (slot, SeatEnd::Unreadable { why: error.to_string() }));
     seats.extend(given_up);
@@ -186,6 +192,44 @@ async fn first_turn(folder: &mut PanelFolder, around: &mut Surroundings<'_>) -> 
     record(folder, Event::PhaseStarted { phase: Phase::Review }, &mut *around.observer)?;
     let at_once = around.services.at_once();
     Ok(run_panel(folder, jobs, shared, at_once, &mut *around.control, &mut *around.observer).await?)
+}
+
+/// Reads what was said in a further turn, and asks nobody.
+fn read_turn(
+    folder: &PanelFolder,
+    turn: Turn,
+    roots: &[String],
+    bad: &mut BTreeMap<SlotId, (Vec<u8>, BadFindings)>,
+    seats: &mut BTreeMap<SlotId, SeatEnd>,
+) -> Result<()> {
+    let Some(inside) = folder.enter_turn(turn)? else { return Ok(()) };
+    let roots: Vec<&str> = roots.iter().map(String::as_str).collect();
+    for (slot, entry) in &inside.status().models {
+        let Some(reply) = entry.read_answer(inside.layout(), *slot)? else { continue };
+        take(*slot, turn, read_findings_below(&String::from_utf8_lossy(&reply), &roots), bad, seats);
+    }
+    Ok(())
+}
+
+/// Takes in what `slot` said in a further turn.
+fn take(
+    slot: SlotId,
+    turn: Turn,
+    found: Findings,
+    bad: &mut BTreeMap<SlotId, (Vec<u8>, BadFindings)>,
+    seats: &mut BTreeMap<SlotId, SeatEnd>,
+) {
+    match found {
+        Ok(read) => {
+            bad.remove(&slot);
+            seats.insert(slot, SeatEnd::Read { read, by: Some(turn) });
+        }
+        Err(error) => {
+            if let Some(entry) = bad.get_mut(&slot) {
+                entry.1 = error;
+            }
+        }
+    }
 }
 
 /// Asks those in `bad` again; who can be read afterwards is moved to `seats`.
@@ -245,17 +289,7 @@ async fn further_turn(
     for (slot, Reply { ballot, .. }) in replies {
         // One that did not complete leaves what was said before, which cannot be read.
         let Some((_, found)) = ballot else { continue };
-        match found {
-            Ok(read) => {
-                bad.remove(&slot);
-                seats.insert(slot, SeatEnd::Read { read, by: Some(turn) });
-            }
-            Err(error) => {
-                if let Some(entry) = bad.get_mut(&slot) {
-                    entry.1 = error;
-                }
-            }
-        }
+        take(slot, turn, found, bad, seats);
     }
     let state = around.control.stop().map_or(SessionState::Completed, stopped_state);
     let status = opened.status().clone();

@@ -88,7 +88,12 @@ pub(super) async fn hold_vote(
     let isolation = around.services.isolation();
     let path = format!("{}/{}", folder.inner().map(|panel| panel.folder()).unwrap_or_default(), ROUND.folder());
     let how = TakeUp { failed, drift: &Drift::NONE, isolation: Some(&isolation), ended: Ended::StaysClosed };
-    let mut round = match folder.take_up_round(ROUND, how, now)? {
+    let over = folder.enter_round(ROUND)?.filter(is_over);
+    let taken = match over {
+        Some(over) => Some(over),
+        None => folder.take_up_round(ROUND, how, now)?,
+    };
+    let mut round = match taken {
         Some(round) => round,
         None => {
             let members = panel.shuffle_order.iter().filter_map(|slot| panel.member(*slot));
@@ -175,6 +180,12 @@ pub(super) async fn hold_vote(
     }
     show_last(folder, &mut *around.observer);
     Ok((!stopped).then_some(votes))
+}
+
+/// Whether the vote is over: what it came to is written, and its record closed.
+fn is_over(round: &PanelFolder) -> bool {
+    let written = |event: &Event| matches!(event, Event::FileWritten { file, .. } if file == "verdict.json");
+    round.status().state == SessionState::Completed && round.records().iter().any(|record| written(&record.event))
 }
 
 /// How bad each finding is.

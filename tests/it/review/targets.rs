@@ -108,10 +108,16 @@ fn a_panel_and_a_bar_of_the_settings_hold_unless_the_command_line_says_otherwise
     assert_eq!(repo.session().json("verdict.json")["seats"]["panel"], 2);
     repo.review(&["--fail-on", "high"], 1);
     repo.review(&["-m", "rc", "--quorum", "1"], 0);
-    let bad: toml::Table = toml::from_str("fail_on = \"worst\"\nqourum = 2\n").unwrap();
-    repo.env.write("team.toml", reviewers(&[&["exit 1"]]).key("review", toml::Value::Table(bad)).text());
-    let (_, err) = repo.review(&[], 2);
-    assert!(err.contains("did you mean `quorum`?"), "{err}");
+    for (keys, told) in [
+        ("fail_on = \"worst\"", "`review.fail_on`: `worst` is none of"),
+        ("qourum = 2", "did you mean `quorum`?"),
+        ("panel = []", "`review.panel` is empty"),
+    ] {
+        let bad: toml::Table = toml::from_str(keys).unwrap();
+        repo.env.write("team.toml", reviewers(&[&["exit 1"]]).key("review", toml::Value::Table(bad)).text());
+        let (_, err) = repo.review(&[], 2);
+        assert!(err.contains(told), "{err}");
+    }
 }
 
 #[test]
