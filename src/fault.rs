@@ -80,7 +80,7 @@ points! {
     PromptRecorded = "prompt-recorded",
     /// The prompt of a turn is said in its conversation; nobody was asked.
     TurnAsked = "turn-asked",
-    /// What the next turn of a conversation needs is kept; the end of this one is not recorded.
+    /// What the next turn of a conversation needs is kept; the answer of this one has no name yet.
     TurnKept = "turn-kept",
     /// The answer of a turn is said in its conversation; what the turn before left is still there.
     TurnHeard = "turn-heard",

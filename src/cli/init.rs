@@ -205,6 +205,8 @@ fn contents(inventory: &Inventory) -> String {
          # untracked = \"exclude\"\n\n\
          # Limits; without them no slot is ended for being slow.\n\
          # timeout = \"20m\"\n# idle_timeout = \"5m\"\n# deadline = \"1h\"\n# jobs = 4\n# retries = 2\n\n\
+         # Over the rounds of a pipeline a reviewer and the fixer keep their conversations: \"off\" asks anew each time.\n\
+         # [pipeline]\n# session_reuse = \"on\"\n\n\
          # Aliases: a model with settings of its own.\n\
          # [models.careful]\n# use = \"openai@MODEL\"\n# temperature = 0.2\n# system = \"Think before you answer.\"\n",
     );

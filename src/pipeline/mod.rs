@@ -1,4 +1,5 @@
-//! What is put together from runs and votes: the gate of a repository in CI, and reviews.
+//! What is put together from runs and votes: the gate of a repository in CI, reviews, and conversations with roles over
+//! rounds.
 
 /// What reviewers find, as a part of the pipeline. It lies further down, so that reports, schemas and checks can read it.
 pub use crate::findings;

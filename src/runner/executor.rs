@@ -161,6 +161,9 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
         accept_truncated: job.model.settings.accept_truncated,
     };
     let mut outcome = classify(&facts, &checks);
+    // Before the answer has its name: whoever finds it goes on with the conversation too.
+    let answer = (outcome.state == SlotState::Completed).then(|| sink.answer.sha256());
+    let turn = turn_of(driven.taken, &job, &shared.scrub, answer);
     let mut complete = None;
     let mut kept = BTreeMap::new();
     if outcome.state == SlotState::Completed {
@@ -193,7 +196,6 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
         let words: String = words.chars().take(SNIPPET).collect();
         outcome.detail = format!("{}: {words}", outcome.detail);
     }
-    let turn = turn_of(driven.taken, &job, &shared.scrub, complete.is_some());
     let error = match outcome.reason {
         Some(reason) => Some(Failure { slot, reason, detail: &outcome.detail, printed: &sink.printed }.tell(
             sink.log,
@@ -228,13 +230,14 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
     }
 }
 
-/// How a turn of a conversation was taken. What the next one needs is kept only where this one has completed: otherwise
-/// the conversation is what it was before it.
-fn turn_of(taken: Option<Taken>, job: &SlotJob, scrub: &Scrub, completed: bool) -> Option<TurnEnd> {
-    let (taken, conversation) = (taken?, job.conversation.as_ref()?);
+/// How a turn of a conversation was taken. Where it `completed` with this answer, what the next one needs is kept;
+/// otherwise the conversation is what it was before.
+fn turn_of(taken: Option<Taken>, job: &SlotJob, scrub: &Scrub, completed: Option<Sha256Hash>) -> Option<TurnEnd> {
+    let (mut taken, conversation) = (taken?, job.conversation.as_ref()?);
+    taken.why = taken.why.map(|why| shown(scrub, job.id, &why));
     let mut kept = None;
-    if completed {
-        match taken.kept.write(&conversation.keeps, &conversation.nonce) {
+    if let Some(answer) = completed {
+        match taken.keep(job.model.identity.clone(), answer).write(&conversation.keeps, &conversation.nonce) {
             Ok(sha256) => {
                 kept = Some(sha256);
                 fault::reach(Point::TurnKept);
@@ -243,8 +246,7 @@ fn turn_of(taken: Option<Taken>, job: &SlotJob, scrub: &Scrub, completed: bool) 
             Err(error) => tracing::warn!("what the next turn of slot {} needs could not be kept: {error}", job.id),
         }
     }
-    let why = taken.why.map(|why| shown(scrub, job.id, &why));
-    Some(TurnEnd { mode: taken.mode, why, kept })
+    Some(TurnEnd { mode: taken.mode, why: taken.why, kept })
 }
 
 /// A slot that failed, before anybody was told.

@@ -4,9 +4,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::drive::Driven;
-use crate::model::{ResolvedModel, Target};
+use crate::ids::Sha256Hash;
+use crate::model::{ModelIdentity, ResolvedModel, Target};
 use crate::session::Kept;
-use crate::session::slot::{Reason, TurnMode, TypedError};
+use crate::session::slot::{Reason, Spent, TurnMode, TypedError};
 use crate::slots::agents::{ConversationId, Files, Talk, keeps_conversations};
 use crate::slots::http::Exchange;
 
@@ -60,31 +61,39 @@ pub(super) struct Asked<'a> {
 }
 
 /// How a turn was taken, before it is known whether it completed.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Taken {
     pub(super) mode: TurnMode,
     pub(super) why: Option<String>,
-    /// For the next turn.
-    pub(super) kept: Kept,
+    /// The program's own name of the conversation, and its transcript; else why it cannot be gone on with, if that is known.
+    left: Result<(Option<String>, Files), Option<String>>,
+    reported: Spent,
 }
 
 impl Taken {
     /// As `driven` leaves it, whose transcript it takes.
     pub(super) fn new(mode: TurnMode, why: Option<String>, model: &ResolvedModel, driven: &mut Driven) -> Self {
-        let id = id_of(model, driven);
+        let id = id_of(model, driven).map(|id| id.to_string());
         let is_program = matches!(model.target, Target::Process { .. });
-        let (files, lost) = match driven.transcript.take() {
-            _ if mode == TurnMode::Replaced => (Err(()), why.clone()),
-            Some(Ok(files)) if files.is_empty() => (Err(()), Some("the program left no transcript of it".to_owned())),
-            Some(Ok(files)) => (Ok(files), None),
-            Some(Err(error)) => (Err(()), Some(format!("its transcript could not be kept: {error}"))),
-            None if is_program => (Err(()), None),
-            None => (Ok(Files::new()), None),
+        let left = match driven.transcript.take() {
+            _ if mode == TurnMode::Replaced => Err(why.clone()),
+            Some(Ok(files)) if files.is_empty() => Err(Some("the program left no transcript of it".to_owned())),
+            Some(Ok(files)) => Ok((id, files)),
+            Some(Err(error)) => Err(Some(format!("its transcript could not be kept: {error}"))),
+            None if is_program => Err(None),
+            None => Ok((None, Files::new())),
         };
-        let id = id.filter(|_| files.is_ok()).map(|id| id.to_string());
-        let files = files.unwrap_or_default();
-        let kept = Kept { identity: model.identity.clone(), id, lost, reported: driven.end.reported, files };
-        Self { mode, why, kept }
+        Self { mode, why, left, reported: driven.end.reported }
+    }
+
+    /// What the next turn needs after this one ended with `answer`.
+    pub(super) fn keep(&mut self, identity: ModelIdentity, answer: Sha256Hash) -> Kept {
+        let (mode, why, reported) = (self.mode, self.why.clone(), self.reported);
+        let (id, files, lost) = match std::mem::replace(&mut self.left, Err(None)) {
+            Ok((id, files)) => (id, files, None),
+            Err(lost) => (None, Files::new(), lost),
+        };
+        Kept { identity, answer, mode, why, id, lost, reported, files }
     }
 }
 

@@ -110,11 +110,12 @@ impl Session {
         self.remove_turn_files(&file, None)
     }
 
-    /// Removes the files of the turns of the conversation in `file`, but what turn `but` leaves for the next one.
+    /// Removes the files of the turns of the conversation in `file`: of all, or of those up to `heard` but what that one
+    /// leaves for the next.
     ///
     /// # Errors
     /// The first that cannot be removed; the others are tried all the same.
-    pub fn remove_turn_files(&self, file: &str, but: Option<u32>) -> Result<(), SessionError> {
+    pub fn remove_turn_files(&self, file: &str, heard: Option<u32>) -> Result<(), SessionError> {
         let path = self.conversation_path(file)?;
         let Some(folder) = path.parent() else { return Ok(()) };
         let entries = match fs_err::read_dir(folder) {
@@ -126,7 +127,7 @@ impl Session {
         for entry in entries.flatten() {
             let name = format!("roles/{}", entry.file_name().to_string_lossy());
             let Some((conversation, number, kind)) = TurnFile::parse(&name) else { continue };
-            let is_needed = kind == TurnFile::Kept && Some(number) == but;
+            let is_needed = heard.is_some_and(|heard| number > heard || kind == TurnFile::Kept && number == heard);
             if conversation == file && !is_needed {
                 first = first.and(fs::remove_if_exists(&entry.path()));
             }

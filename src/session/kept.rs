@@ -14,7 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::slot::Spent;
+use super::slot::{Spent, TurnMode};
 use super::{SessionError, read};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash};
@@ -25,6 +25,13 @@ use crate::model::ModelIdentity;
 pub struct Kept {
     /// Whose it is: no other model goes on with it.
     pub identity: ModelIdentity,
+    /// The hash of the answer that the turn ended with.
+    pub answer: Sha256Hash,
+    /// How the turn was taken, for whoever finds the answer where its end is not on record.
+    pub mode: TurnMode,
+    /// Why it was taken so, without names.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub why: Option<String>,
     /// The program's own name of it; absent where it has none, or must not be gone on with.
     pub id: Option<String>,
     /// Why it cannot be gone on with, where that is known already.
@@ -69,14 +76,21 @@ impl Kept {
     /// # Errors
     /// It is missing, not the one that was recorded, of a newer version, or of another manifest.
     pub fn read(path: &Path, nonce: &str, sha256: Sha256Hash) -> Result<Self, SessionError> {
+        let (kept, is) = Self::found(path, nonce)?;
+        if is == sha256 { Ok(kept) } else { Err(SessionError::NotAsRecorded(path.to_owned())) }
+    }
+
+    /// Reads the file, which nothing on record knows yet; gives its hash too.
+    ///
+    /// # Errors
+    /// It is missing, was changed, is of a newer version, or of another manifest.
+    pub fn found(path: &Path, nonce: &str) -> Result<(Self, Sha256Hash), SessionError> {
         let bytes = fs_err::read(path).map_err(|source| match source.kind() {
             std::io::ErrorKind::NotFound => SessionError::Missing(path.to_owned()),
             _ => SessionError::Io(source),
         })?;
-        if Sha256Hash::of(&bytes) != sha256 {
-            return Err(SessionError::NotAsRecorded(path.to_owned()));
-        }
-        Self::open(path, bytes, nonce)
+        let sha256 = Sha256Hash::of(&bytes);
+        Ok((Self::open(path, bytes, nonce)?, sha256))
     }
 
     fn seal(&self, nonce: &str) -> Result<Vec<u8>, SessionError> {
@@ -144,6 +158,9 @@ mod tests {
         let usage = Usage { input_tokens: Some(12), ..Usage::default() };
         Kept {
             identity: ModelIdentity("process/claude:opus".to_owned()),
+            answer: Sha256Hash::of(b"yes"),
+            mode: TurnMode::Begun,
+            why: None,
             id: Some("ses_dd2928fb5ffeKYlnBkmpCSnd42".to_owned()),
             lost: None,
             reported: Spent { usage: Some(usage), cost: Some("0.0123".parse().unwrap()) },
@@ -177,9 +194,12 @@ mod tests {
         let mut bytes = fs_err::read(&path).unwrap();
         *bytes.last_mut().unwrap() ^= 1;
         fs::replace(&path, &bytes).unwrap();
-        assert!(matches!(Kept::read(&path, "nonce", sha256), Err(SessionError::NotAsRecorded(_))));
-        let error = Kept::read(&path, "nonce", Sha256Hash::of(&bytes)).unwrap_err().to_string();
+        let error = Kept::read(&path, "nonce", sha256).unwrap_err().to_string();
         assert!(error.contains("was changed"), "{error}");
+        let other = Kept { why: Some("other".to_owned()), ..kept() };
+        other.write(&path, "nonce").unwrap();
+        assert!(matches!(Kept::read(&path, "nonce", sha256), Err(SessionError::NotAsRecorded(_))));
+        assert_eq!(Kept::found(&path, "nonce").unwrap().0, other);
         let newer = String::from_utf8_lossy(&bytes[..20]).replace("\"version\":1", "\"version\":7").into_bytes();
         let newer = [&newer[..], &bytes[20..]].concat();
         fs::replace(&path, &newer).unwrap();

@@ -2,6 +2,7 @@
 //! that fails, and kept with the session.
 
 mod kept;
+pub(crate) mod killed;
 mod programs;
 mod replayed;
 mod world;

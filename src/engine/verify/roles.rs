@@ -74,7 +74,7 @@ fn check_one(audit: &mut Audit, panel: &Panel, file: &str, id: &str, of: Partici
 /// was not cleared away when its owner died, is known.
 fn check_turns(audit: &mut Audit, file: &str, found: &Conversation, sealed: bool) {
     let turns = || found.messages.iter().filter_map(|message| Some((message.from, message.turn.as_ref()?)));
-    let answered = turns().filter(|(from, _)| *from == Speaker::Participant).map(|(_, turn)| turn).last();
+    let answered = turns().rev().find(|(from, _)| *from == Speaker::Participant).map(|(_, turn)| turn);
     let number = answered.map_or(0, |turn| turn.number);
     let left = answered.and_then(|turn| turn.taken.as_ref()?.kept).filter(|_| !sealed);
     if let Some(sha256) = left {

@@ -7,8 +7,8 @@ use crate::slots::http::Exchange;
 /// A conversation so far.
 #[derive(Debug, Default)]
 pub(super) struct Course {
-    /// The last turn that was answered.
-    pub(super) last: Option<TurnNote>,
+    /// The turns that were answered.
+    pub(super) answered: Vec<TurnNote>,
     /// What somebody who goes on with it knows.
     pub(super) exchanges: Vec<Exchange>,
     /// A prompt that no answer has come to yet.
@@ -26,13 +26,13 @@ impl Course {
                 (Speaker::Team, Some(turn)) => course.open = Some((turn, text)),
                 // Nobody asked for it, so nobody can say what it answers.
                 (Speaker::Participant, None) => {}
-                (Speaker::Participant, Some(turn)) => course.answered(turn, text),
+                (Speaker::Participant, Some(turn)) => course.answer(turn, text),
             }
         }
         course
     }
 
-    fn answered(&mut self, turn: TurnNote, answered: String) {
+    fn answer(&mut self, turn: TurnNote, answered: String) {
         let goes_on = matches!(turn.taken, Some(TurnEnd { mode: TurnMode::Continued, .. }));
         if !goes_on {
             self.exchanges.clear();
@@ -42,12 +42,17 @@ impl Course {
         {
             self.exchanges.push(Exchange { asked: text, answered });
         }
-        self.last = Some(turn);
+        self.answered.push(turn);
+    }
+
+    /// The last turn that was answered.
+    pub(super) fn last(&self) -> Option<&TurnNote> {
+        self.answered.last()
     }
 
     /// The number of the next turn.
     pub(super) fn next_number(&self) -> u32 {
-        self.last.as_ref().map_or(0, |last| last.number) + 1
+        self.last().map_or(0, |last| last.number) + 1
     }
 
     /// How much was added by now.
@@ -57,7 +62,7 @@ impl Course {
 
     /// `prompt`, after what was added up to `added` and nobody has heard yet.
     pub(super) fn with_added(&self, added: u32, prompt: &str) -> String {
-        let heard = self.last.as_ref().map_or(0, |last| last.heard) as usize;
+        let heard = self.last().map_or(0, |last| last.heard) as usize;
         let news = self.added.iter().take(added as usize).skip(heard).map(String::as_str);
         news.chain([prompt]).collect::<Vec<_>>().join("\n\n")
     }

@@ -55,7 +55,7 @@ pub fn next(session: &mut Session, turn: NextTurn<'_>, reuse: SessionReuse, now:
     let file = session.conversation_file(of);
     let root = session.layout().root().to_owned();
     let place = |kind: TurnFile, number: u32| root.join(kind.of(&file, number));
-    let before = match (reuse, &course.last) {
+    let before = match (reuse, course.last()) {
         (SessionReuse::Off, _) => None,
         (SessionReuse::On, None) => Some(Before::Nothing),
         (SessionReuse::On, Some(last)) => {

@@ -19,6 +19,8 @@ mod locate;
 mod opencode;
 mod plan;
 #[cfg(test)]
+mod plan_conversation_tests;
+#[cfg(test)]
 mod plan_own_files_tests;
 #[cfg(test)]
 mod plan_tests;

@@ -103,7 +103,7 @@ fn what_the_last_turn_left_is_used_only_as_it_was_left() {
     assert!(out.contains("reviewer-01.turn-1.kept"), "{out}");
     let told = talks.turn(&claude(), "all of it", "banana");
     assert_eq!((told.mode, told.said.as_str()), (Some(TurnMode::Anew), "all of it\n"));
-    assert!(told.why.unwrap().contains("is not as it was recorded"));
+    assert!(told.why.unwrap().contains("was changed"));
     std::fs::remove_file(talks.folder().join("roles/reviewer-01.turn-2.kept")).unwrap();
     let (out, _) = finish(&env, &["verify", "latest"], 6);
     assert!(out.contains("reviewer-01.turn-2.kept"), "{out}");

@@ -9,20 +9,15 @@ use serde_json::Value;
 use team::config::{Environment, SessionReuse};
 use team::ids::SlotId;
 use team::isolation::{Mechanism, Preference, probe};
-use team::model::{
-    AgentKind, ModelIdentity, ModelSettings, OutputFormat, PromptVia, Provider, ResolvedModel, Target, Wire,
-};
+use team::model::{Provider, ResolvedModel, Target, Wire};
 use team::pipeline::roles::{self, NextTurn};
-use team::runner::{Checks, Control, Limits, Observer, Purpose, Shared, SlotJob, Surroundings, run_panel};
-use team::secrets::{Mask, Redactor, Scrub};
+use team::runner::{Control, Purpose, Shared, SlotJob, Surroundings, run_panel};
 use team::session::slot::{SlotState, TurnMode};
-use team::session::{
-    Event, Layout, NewRound, NewSession, Participant, Record, Role, Session, SessionKind, SessionState, Status,
-};
-use team::slots::http;
+use team::session::{Event, Layout, NewRound, NewSession, Participant, Role, Session, SessionKind, SessionState};
 use tokio::runtime::Runtime;
 
 use super::TestEnv;
+use super::talking::{Quiet, resolved, shared};
 
 /// A session in which one reviewer is spoken to.
 pub(crate) struct Talks {
@@ -52,25 +47,6 @@ pub(crate) struct Told {
     pub(crate) retries: Vec<String>,
 }
 
-struct Quiet;
-
-impl Observer for Quiet {
-    fn event(&mut self, _: &Record, _: &Status) {}
-    fn live(&mut self, _: &Status) {}
-}
-
-/// The program `name`, found on the path.
-pub(crate) fn program(agent: AgentKind, name: &str, model: Option<&str>, output: OutputFormat) -> ResolvedModel {
-    let target = Target::Process {
-        agent,
-        command: vec![name.to_owned()],
-        model: model.map(str::to_owned),
-        prompt: PromptVia::Stdin,
-        output,
-    };
-    resolved(name, target)
-}
-
 /// A model behind an endpoint of this wire.
 pub(crate) fn endpoint(wire: Wire, base_url: String) -> ResolvedModel {
     let provider = Provider {
@@ -85,17 +61,12 @@ pub(crate) fn endpoint(wire: Wire, base_url: String) -> ResolvedModel {
     resolved("scripted@one", Target::Http { provider, model: "one".to_owned() })
 }
 
-fn resolved(name: &str, target: Target) -> ResolvedModel {
-    let identity = ModelIdentity(name.to_owned());
-    ResolvedModel { name: name.to_owned(), identity, target, settings: ModelSettings::default() }
-}
-
 fn team() -> PathBuf {
     env!("CARGO_BIN_EXE_team").into()
 }
 
 /// The strongest mechanism there is here.
-fn strongest() -> Mechanism {
+pub(crate) fn strongest() -> Mechanism {
     static FOUND: OnceLock<Mechanism> = OnceLock::new();
     *FOUND.get_or_init(|| probe(Preference::Strongest, Some(&team())).mechanism)
 }
@@ -237,20 +208,7 @@ impl Talks {
     }
 
     fn shared(&self, session: Layout) -> Arc<Shared> {
-        Arc::new(Shared {
-            limits: Limits { retries: 0, ..Limits::default() },
-            checks: Checks::default(),
-            mechanism: self.mechanism,
-            surroundings: Some(Arc::clone(&self.surroundings)),
-            workspace: None,
-            session,
-            scrub: Arc::new(Scrub::blind(Redactor::new([""; 0]), Mask::new(Vec::new()))),
-            http: Some(Arc::new(http::Client::new())),
-            local: None,
-            descriptor_limit: None,
-            environment: Arc::clone(&self.environment),
-            supervisor: team(),
-        })
+        shared(&self.environment, &self.surroundings, self.mechanism, team(), session)
     }
 
     /// What was said, as `from: text`.
