@@ -98,8 +98,7 @@ fn opencode_is_told_first_where_its_conversation_goes_on() {
 
 #[test]
 fn a_database_of_the_users_own_is_not_taken_along() {
-    let environment: Environment =
-        [("HOME", "/home/u"), ("OPENCODE_DB", "/home/u/mine.db")].into_iter().collect();
+    let environment: Environment = [("HOME", "/home/u"), ("OPENCODE_DB", "/home/u/mine.db")].into_iter().collect();
     let model = model(AgentKind::Opencode, &["opencode"], ModelSettings::default());
     let plan = plan(&model, &Call { talk: Talk::Begins, ..call(&environment) }).unwrap();
     assert_eq!(plan.transcript, None);
