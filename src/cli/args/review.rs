@@ -8,7 +8,7 @@ use clap::Args;
 use super::{ChoiceArgs, OutputArgs, PaceArgs, count, model_name};
 use crate::config::{FailOn, FileSettings, SelfVote};
 
-/// `team review`.
+/// Let a panel review a plan, a change or files, and vote on what it finds
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
