@@ -42,10 +42,21 @@ pub(super) async fn gate(args: &GateArgs, context: &Context) -> Result<ExitCode>
         }
         Err(error) => (refused(facts, &error), None, Some(error)),
     };
-    show(context, &outputs, &report, verdict.as_deref())?;
-    let written = outputs.write(&report, context);
+    finish(context, &outputs, &report, verdict.as_deref(), error)
+}
+
+/// Shows a report and writes it wherever it is wanted. `error` is what ended the command before its end.
+pub(super) fn finish(
+    context: &Context,
+    outputs: &Outputs,
+    report: &GateReport,
+    verdict: Option<&str>,
+    error: Option<Error>,
+) -> Result<ExitCode> {
+    show(context, outputs, report, verdict)?;
+    let written = outputs.write(report, context);
     match (error, written) {
-        // What ended the gate weighs more than where it is written.
+        // What ended the command weighs more than where it is written.
         (Some(error), written) => {
             if let Err(other) = written {
                 context.printer.error(&other);
@@ -57,7 +68,7 @@ pub(super) async fn gate(args: &GateArgs, context: &Context) -> Result<ExitCode>
             if let Err(other) = written {
                 context.printer.error(&other);
             }
-            Ok(report_code(&report))
+            Ok(report_code(report))
         }
     }
 }

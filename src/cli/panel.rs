@@ -305,6 +305,7 @@ fn explain(printer: &Printer, outcome: &Outcome, session: &str) {
                 tell(format!("`--strict`: {missing} of {all} members have no vote; {status} says why"));
             }
         }
+        Decision::Reviewed(verdict) => tell(verdict.sentence.clone()),
         Decision::NoDecision { why } => tell(format!("no decision: {why}")),
     }
     if failed && printer.verbosity() == Verbosity::Quiet {
@@ -355,7 +356,7 @@ fn tell_unanswered(printer: &Printer, outcome: &Outcome) {
     // Why the command failed is told already; a session that cannot be read is `team status`'s to tell.
     let Ok(view) = View::read(outcome.layout.clone()) else { return };
     let round = view.round.as_ref().map(|(_, status)| status);
-    for line in [Some(&view.status), round].into_iter().flatten().flat_map(unanswered) {
+    for line in [Some(view.panel()), round].into_iter().flatten().flat_map(unanswered) {
         printer.shortfall(line);
     }
 }

@@ -33,6 +33,7 @@ mod remember;
 mod resolve;
 #[cfg(test)]
 mod resolve_tests;
+mod review;
 mod rules;
 mod threshold;
 mod variables;
@@ -59,6 +60,7 @@ pub use places::{IMPORTED_FILE, PROJECT_FILE};
 pub use problem::{ConfigError, Problem};
 pub use remember::{Remembered, with_panel};
 pub use resolve::{Kept, Models, ResolveError};
+pub use review::{ReviewEntry, ReviewSettings};
 pub use rules::{Leaks, OwnAnswers, Passes, Recuse, Repair, Untracked, VoteRules};
 pub use threshold::{Percent, Threshold};
 pub use variables::{VariableError, expand, variables_in};

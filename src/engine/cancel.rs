@@ -60,7 +60,7 @@ pub fn cancel(layout: &Layout, slot: Option<SlotId>, rng: &mut impl CryptoRng) -
 /// `None` also for a judge whose round has given way to a newer one.
 fn state_of(view: &View, round: Option<Round>, slot: SlotId) -> Option<SlotState> {
     let status = match (round, &view.round) {
-        (None, _) => &view.status,
+        (None, _) => view.panel(),
         (Some(asked), Some((newest, status))) if asked == *newest => status,
         (Some(_), _) => return None,
     };

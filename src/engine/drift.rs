@@ -8,21 +8,21 @@ use crate::ids::Sha256Hash;
 use crate::session::{Drift, Event, History, Layout, PanelFolder, Record, SessionError, Turn, accepted};
 
 /// Looks for what is not as it was recorded at the beginning.
-pub(super) struct Drifted<'a> {
+pub(crate) struct Drifted<'a> {
     session: &'a Layout,
     /// What was accepted before.
     known: BTreeMap<String, (Sha256Hash, usize)>,
-    pub(super) found: Drift,
+    pub(crate) found: Drift,
 }
 
 impl<'a> Drifted<'a> {
     /// A look at the session in `session`, whose record is `records`.
-    pub(super) fn new(session: &'a Layout, records: &[Record]) -> Self {
+    pub(crate) fn new(session: &'a Layout, records: &[Record]) -> Self {
         Self { session, known: accepted(records), found: Drift::default() }
     }
 
     /// Looks at one folder of the session.
-    pub(super) fn look(&mut self, records: &[Record], layout: &Layout) -> Result<()> {
+    pub(crate) fn look(&mut self, records: &[Record], layout: &Layout) -> Result<()> {
         let Some(Event::Created { tool, input, task, manifest, .. }) = records.first().map(|record| &record.event)
         else {
             return Ok(());
@@ -55,9 +55,10 @@ impl<'a> Drifted<'a> {
     ///
     /// # Errors
     /// A complete reply is missing, changed or unknown to the record.
-    pub(super) fn look_at_turns(&mut self, folder: &PanelFolder) -> Result<()> {
+    pub(crate) fn look_at_turns(&mut self, folder: &PanelFolder) -> Result<()> {
         let second = folder.layout().turn(Turn::SecondPass);
-        let turns = [folder.layout().turn(Turn::Repair), second.turn(Turn::Repair), second];
+        let (repair, fresh) = (folder.layout().turn(Turn::Repair), folder.layout().turn(Turn::Fresh));
+        let turns = [repair, fresh, second.turn(Turn::Repair), second];
         let mut changed = changed_prompts(folder.layout(), folder.records())?;
         for turn in turns {
             if History::read(&turn.events()).is_ok_and(|history| !history.records.is_empty()) {
@@ -75,7 +76,7 @@ impl<'a> Drifted<'a> {
     }
 
     /// What was found, if nothing was or all of it is `is_accepted`.
-    pub(super) fn accept(self, id: &str, is_accepted: bool) -> Result<Drift> {
+    pub(crate) fn accept(self, id: &str, is_accepted: bool) -> Result<Drift> {
         let mut drift = self.found;
         drift.differences.sort();
         drift.differences.dedup();
@@ -89,7 +90,7 @@ impl<'a> Drifted<'a> {
 }
 
 /// The texts sent to models that are not those of the beginning; `now` are the hashes of those in use.
-pub(super) fn drifted_prompts(records: &[Record], now: BTreeMap<String, Sha256Hash>) -> Vec<String> {
+pub(crate) fn drifted_prompts(records: &[Record], now: BTreeMap<String, Sha256Hash>) -> Vec<String> {
     let Some(Event::Created { prompts, .. }) = records.first().map(|record| &record.event) else { return Vec::new() };
     let names = prompts.keys().chain(now.keys().filter(|name| !prompts.contains_key(*name)));
     let changed = names.filter(|name| prompts.get(*name) != now.get(*name));

@@ -39,7 +39,7 @@ pub struct Terms {
 /// [`Terms`] as they are written, times in milliseconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct WrittenTerms {
+pub(crate) struct WrittenTerms {
     timeout_ms: Option<u64>,
     idle_timeout_ms: Option<u64>,
     deadline_ms: Option<u64>,
@@ -318,7 +318,7 @@ impl ImportPlan {
 
 /// The texts that models were to be asked with, read again from the user's folder, with that folder. Where they cannot be
 /// read any more, which is added to `drift`, they are the built-in ones.
-pub(super) fn load_again<'a>(folder: Option<&'a Path>, drift: &mut Vec<String>) -> Result<(Prompts, Option<&'a Path>)> {
+pub(crate) fn load_again<'a>(folder: Option<&'a Path>, drift: &mut Vec<String>) -> Result<(Prompts, Option<&'a Path>)> {
     match Prompts::load(folder) {
         Ok(prompts) => Ok((prompts, folder)),
         Err(error) => {
@@ -341,7 +341,7 @@ fn read<T: for<'de> Deserialize<'de>>(records: &[Record]) -> Result<Option<T>> {
 }
 
 /// As the record keeps it.
-pub(super) fn written(plan: &impl Serialize) -> Result<serde_json::Value> {
+pub(crate) fn written(plan: &impl Serialize) -> Result<serde_json::Value> {
     serde_json::to_value(plan).map_err(|error| Error::internal(error.to_string()))
 }
 

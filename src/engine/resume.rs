@@ -54,7 +54,8 @@ pub struct Pace {
 }
 
 impl Pace {
-    fn over(self, Terms { limits, deadline, max_cost, require_blind }: Terms) -> Terms {
+    /// The terms on record, but for what is given here.
+    pub(crate) fn over(self, Terms { limits, deadline, max_cost, require_blind }: Terms) -> Terms {
         Terms {
             limits: Limits {
                 timeout: self.timeout.unwrap_or(limits.timeout),

@@ -29,6 +29,7 @@ mod rule;
 mod schema;
 mod state;
 mod text;
+mod votes;
 
 pub use crate::config::{Consensus, FailOn, Severity};
 pub use ballot::{
@@ -49,6 +50,7 @@ pub use prompt::{
 pub use rule::{FindingTally, Judged, MissingSeats, ReviewDecision, ReviewVerdict, Seats, Standing, decide_review};
 pub use schema::findings_schema;
 pub use state::{FindingRecord, FindingState, Findings, IllegalEntry, finding_transition};
+pub use votes::{FindingStanding, FindingStandings, FindingVotes, JudgeOnFindings, ReviewResult};
 
 #[cfg(test)]
 mod tests;

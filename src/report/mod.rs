@@ -37,7 +37,7 @@ pub use schema::Format;
 pub use sheet_text::sheet_text;
 pub use shown::{session_text, slot_text, verdict_json, verdict_line, verdict_text};
 pub use tables::{list_text, status_text};
-pub use views::{ListEntry, RoundReport, SessionReport, StatusReport};
+pub use views::{FolderReport, ListEntry, SessionReport, StatusReport};
 
 use crate::runner::Observer;
 use crate::session::{Record, SessionState, Status};

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::tables::status_text;
 use crate::error::Result;
+use crate::findings::ReviewResult;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::session::slot::SlotState;
 use crate::session::{Event, History, Manifest, SessionError, View};
@@ -30,9 +31,9 @@ pub fn session_text(view: &View, names: Option<&Manifest>, now: Timestamp) -> Re
         Some(verdict) => text.push_str(&verdict),
         None => text.push_str(&status_text(view, now)),
     }
-    for (slot, entry) in &view.status.models {
+    for (slot, entry) in &view.panel().models {
         if entry.state == SlotState::Completed {
-            writeln!(text, "\nanswer {slot}: {}", view.layout.response(*slot).display()).ok();
+            writeln!(text, "\nanswer {slot}: {}", view.panel_layout().response(*slot).display()).ok();
         }
     }
     Ok(text)
@@ -52,9 +53,13 @@ pub fn verdict_json(view: &View) -> Result<Option<Value>> {
 /// The newest verdict in a line that names no model, where there is one.
 pub fn verdict_line(view: &View) -> Result<Option<String>> {
     let Some(json) = verdict_json(view)? else { return Ok(None) };
-    // Only a vote on the task itself has a bar.
-    let is_task = json.get("threshold").is_some();
-    let line = if is_task { task_line(json) } else { answers_line(json) };
+    // Only a vote on the task itself has a bar, and only a review one for findings.
+    let (is_task, is_review) = (json.get("threshold").is_some(), json.get("failOn").is_some());
+    let line = match (is_task, is_review) {
+        (true, _) => task_line(json),
+        (false, true) => serde_json::from_value::<ReviewResult>(json).map(|result| result.verdict.sentence),
+        (false, false) => answers_line(json),
+    };
     Ok(Some(line.unwrap_or_else(|_| "a verdict that this version cannot read".to_owned())))
 }
 
@@ -98,14 +103,15 @@ fn verdict_file(view: &View, path: PathBuf) -> Result<Option<Vec<u8>>> {
 /// One slot: its answer, or why there is none.
 pub fn slot_text(view: &View, slot: SlotId) -> Result<String> {
     let session = || view.meta.session_id.clone();
-    let entry = view.status.models.get(&slot).ok_or_else(|| SessionError::NoSlot { session: session(), slot })?;
-    if let Some(answer) = entry.read_answer(&view.layout, slot)? {
+    let (panel, layout) = (view.panel(), view.panel_layout());
+    let entry = panel.models.get(&slot).ok_or_else(|| SessionError::NoSlot { session: session(), slot })?;
+    if let Some(answer) = entry.read_answer(&layout, slot)? {
         return Ok(String::from_utf8_lossy(&answer).into_owned());
     }
     let mut text = format!("slot {slot} is {}\n", entry.state.as_str());
     if let Some(error) = &entry.error {
         writeln!(text, "{}: {}\n{}", error.reason.as_str(), error.detail, error.next_step).ok();
-        let log = error.error_log_path.as_ref().map(|path| view.layout.root().join(path));
+        let log = error.error_log_path.as_ref().map(|path| layout.root().join(path));
         if let Some(log) = log.filter(|path| path.is_file()) {
             writeln!(text, "\n{}:\n{}", log.display(), String::from_utf8_lossy(&fs::read(&log)?)).ok();
         }

@@ -130,7 +130,7 @@ async fn drive_process(
     let job = &attempt.job;
     let directory = attempt.layout.work_of(job.id);
     let purpose = match job.purpose {
-        Purpose::Answer => agents::Purpose::Answer,
+        Purpose::Answer | Purpose::Review { .. } => agents::Purpose::Answer,
         Purpose::Ballot { .. } => agents::Purpose::Judge,
     };
     let Some(surroundings) = &shared.surroundings else {

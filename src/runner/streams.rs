@@ -35,6 +35,7 @@ pub(super) async fn drive_http(
     };
     let schema = match &attempt.job.purpose {
         Purpose::Ballot { schema } => Some(http::JsonSchema { name: "ballot".to_owned(), value: schema.clone() }),
+        Purpose::Review { schema } => Some(http::JsonSchema { name: "findings".to_owned(), value: schema.clone() }),
         Purpose::Answer => None,
     };
     let request = http::Request {

@@ -36,6 +36,12 @@ impl Workspace {
         Self { folder, tree, begun: AtomicU64::new(0), compared: Mutex::new((0, None)) }
     }
 
+    /// Where it lies.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Where one slot finds it, or will.
     pub(crate) fn directory(&self, mechanism: Mechanism, private: &PrivateFolder) -> io::Result<PathBuf> {
         match mechanism {

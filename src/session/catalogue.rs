@@ -6,10 +6,10 @@ use fs_err as fs;
 
 use super::SessionError;
 use super::child::has_record;
-use super::events::History;
+use super::events::{Event, History};
 use super::gc::{Standing, standing};
-use super::layout::{Layout, Round, Turn};
-use super::meta::{Meta, SessionState};
+use super::layout::{InnerPanel, Layout, Round, Turn};
+use super::meta::{Meta, SessionKind, SessionState};
 use super::slot::SlotState;
 use super::status::Status;
 use crate::fs::{LockState, OwnerLock};
@@ -23,7 +23,9 @@ pub struct View {
     pub meta: Meta,
     /// The state of its slots; what has no living owner is shown as interrupted and lost.
     pub status: Status,
-    /// The newest round of votes, where there is one.
+    /// The newest panel inside of a pipeline session, where there is one.
+    pub inner: Option<(InnerPanel, Status)>,
+    /// The newest round of votes, where there is one; of a pipeline, that of the newest panel.
     pub round: Option<(Round, Status)>,
     /// The living owner, in words.
     pub owner: Option<String>,
@@ -54,9 +56,21 @@ impl View {
             }
         };
         let status = stand(&layout)?;
-        let round = layout.rounds().pop();
+        let inner = newest_inner(&layout, &meta).and_then(|panel| {
+            let folder = layout.inner(panel);
+            let mut status = stand(&folder).ok()?;
+            for turn in [Turn::Repair, Turn::Fresh] {
+                let Ok(inside) = stand(&folder.turn(turn)) else { continue };
+                if inside.state.is_active() {
+                    status.models.extend(inside.models);
+                }
+            }
+            Some((panel, status))
+        });
+        let around = inner.as_ref().map_or_else(|| layout.clone(), |(panel, _)| layout.inner(*panel));
+        let round = around.rounds().pop();
         let round = round.and_then(|round| {
-            let folder = layout.round(round);
+            let folder = around.round(round);
             let mut status = stand(&folder).ok()?;
             // A judge that is asked in a further turn is what it is there; one that did not complete its second pass is
             // what it ended as in that one. A repair turn that brings nothing leaves it as it was.
@@ -74,7 +88,28 @@ impl View {
             }
             Some((round, status))
         });
-        Ok(Self { layout, meta, status, round, owner })
+        Ok(Self { layout, meta, status, inner, round, owner })
+    }
+
+    /// The panel that answers: of a pipeline session the newest inside of it.
+    #[must_use]
+    pub fn panel(&self) -> &Status {
+        self.inner.as_ref().map_or(&self.status, |(_, status)| status)
+    }
+
+    /// Where that panel's files are.
+    #[must_use]
+    pub fn panel_layout(&self) -> Layout {
+        self.inner.as_ref().map_or_else(|| self.layout.clone(), |(panel, _)| self.layout.inner(*panel))
+    }
+
+    /// The folder of a round of votes, from the session's.
+    #[must_use]
+    pub fn folder_of(&self, round: Round) -> String {
+        match &self.inner {
+            Some((panel, _)) => format!("{}/{}", panel.folder(), round.folder()),
+            None => round.folder(),
+        }
     }
 
     /// How the session stands.
@@ -82,6 +117,18 @@ impl View {
     pub const fn state(&self) -> SessionState {
         self.status.state
     }
+}
+
+/// The panel of a pipeline session that was opened last, as far as its record can be read.
+fn newest_inner(layout: &Layout, meta: &Meta) -> Option<InnerPanel> {
+    if !matches!(meta.kind, SessionKind::Review | SessionKind::Fix) {
+        return None;
+    }
+    let records = History::read(&layout.events()).ok()?.records;
+    records.iter().rev().find_map(|record| match record.event {
+        Event::PanelOpened { panel } => Some(panel),
+        _ => None,
+    })
 }
 
 /// The sessions below one folder.
@@ -304,6 +351,7 @@ mod tests {
             prompts: BTreeMap::new(),
             plan: None,
             judges: None,
+            pipeline: None,
         };
         let session = Session::create(new, Timestamp::from_second(second).unwrap(), &mut rand::rng()).unwrap();
         session.id().to_owned()

@@ -9,11 +9,11 @@ use jiff::Timestamp;
 use rand::CryptoRng;
 
 use super::SessionError;
-use super::child::{Child, has_record};
+use super::child::has_record;
 use super::conversation::OpenConversation;
-use super::events::{Event, Parent, Record};
+use super::events::{Event, Record};
 use super::layout::{Layout, Round};
-use super::manifest::Manifest;
+use super::manifest::{Cast, Manifest};
 use super::meta::{EventsSeal, Meta, Money, Phase, SessionKind, SessionState};
 use super::panel::{NewPanel, PanelFolder};
 use super::requests;
@@ -53,6 +53,17 @@ pub struct NewSession<'a> {
     pub plan: Option<serde_json::Value>,
     /// The judges that are to vote on its answers, where they are not the panel itself.
     pub judges: Option<Vec<ResolvedModel>>,
+    /// What a pipeline session has besides; its `models` are none.
+    pub pipeline: Option<NewPipeline<'a>>,
+}
+
+/// What a new pipeline session has besides.
+#[derive(Debug, Clone)]
+pub struct NewPipeline<'a> {
+    /// Who takes part in the panels inside of it.
+    pub cast: Cast,
+    /// What it is about: the name of its file, and the bytes. Its hash belongs in the plan.
+    pub subject: (&'static str, &'a [u8]),
 }
 
 /// What a new round of votes is made from.
@@ -139,6 +150,9 @@ impl Session {
         if let Some(task) = new.task {
             fs::replace(&layout.task(), task)?;
         }
+        if let Some(NewPipeline { subject: (file, bytes), .. }) = new.pipeline {
+            fs::replace(&layout.root().join(file), bytes)?;
+        }
         let meta = Meta::begun(id.clone(), new.kind, new.title, now);
         let panel = NewPanel {
             kind: new.kind,
@@ -152,6 +166,7 @@ impl Session {
             rules: BTreeMap::new(),
             plan: new.plan.clone(),
             judges: new.judges.clone(),
+            cast: new.pipeline.as_ref().map(|pipeline| pipeline.cast.clone()),
         };
         let panel = PanelFolder::create(layout.clone(), panel, now, rng)?;
         // The last of all: by it commands find the session, and what they find is whole.
@@ -216,8 +231,14 @@ impl Session {
     /// Reads who wrote what, and records that somebody did. A session that is at work has its own owner, who is not
     /// disturbed: that is an error.
     pub fn reveal(layout: Layout, now: Timestamp) -> Result<Manifest, SessionError> {
-        let manifest = Manifest::read(&layout.manifest())?;
-        Self::open(layout)?.note(Event::Revealed, now)?;
+        let mut session = Self::open(layout)?;
+        let newest = session.panel.records().iter().rev().find_map(|record| match record.event {
+            Event::PanelOpened { panel } => Some(session.layout.inner(panel)),
+            _ => None,
+        });
+        // Of a pipeline session those of the newest panel inside.
+        let manifest = Manifest::read(&newest.as_ref().unwrap_or(&session.layout).manifest())?;
+        session.note(Event::Revealed, now)?;
         Ok(manifest)
     }
 
@@ -239,29 +260,7 @@ impl Session {
         now: Timestamp,
         rng: &mut impl CryptoRng,
     ) -> Result<(Round, PanelFolder), SessionError> {
-        let rounds = self.layout.rounds();
-        // One in which nobody could be asked, because its owner died before it was made, is made now.
-        let unmade = match rounds.last() {
-            Some(last) if !has_record(&self.layout.round(*last))? => Some(*last),
-            _ => None,
-        };
-        let round = unmade.unwrap_or(Round(rounds.len() as u32 + 1));
-        let layout = self.layout.round(round);
-        let head = self.panel.open_child(Child::Round(round), &layout, Event::RoundOpened { round }, now)?;
-        let panel = NewPanel {
-            kind: self.meta.kind,
-            session: &self.meta.session_id,
-            input: None,
-            task: None,
-            models: new.judges,
-            parent: Some(Parent { round: Some(round), turn: None, head }),
-            isolation: new.isolation,
-            prompts: new.prompts,
-            rules: new.rules,
-            plan: new.plan,
-            judges: None,
-        };
-        Ok((round, PanelFolder::create(layout, panel, now, rng)?))
+        self.panel.open_round(self.meta.kind, new, now, rng)
     }
 
     /// Opens a round that exists, to go on with it or to end it.
@@ -315,7 +314,7 @@ impl Session {
         state: SessionState,
         now: Timestamp,
     ) -> Result<Record, SessionError> {
-        self.panel.close_child(Child::Round(round), panel, state, now)
+        self.panel.close_round(round, panel, state, now)
     }
 
     /// Notes a finished phase.
@@ -327,7 +326,12 @@ impl Session {
     pub fn name_models(&mut self) {
         let manifest = self.panel.manifest();
         let names = manifest.shuffle_order.iter().filter_map(|slot| manifest.member(*slot));
-        self.meta.models_used = Some(names.map(|member| member.model.clone()).collect());
+        let mut names: Vec<String> = names.map(|member| member.model.clone()).collect();
+        if let Some(cast) = &manifest.cast {
+            let others = manifest.judges.iter().flatten().chain(cast.fixer.as_deref());
+            names.extend(cast.panel.iter().chain(others).map(|model| model.name.clone()));
+        }
+        self.meta.models_used = Some(names);
     }
 
     /// Says what was spent, where the models are named.
@@ -393,6 +397,7 @@ mod tests {
             prompts: BTreeMap::new(),
             plan: None,
             judges: None,
+            pipeline: None,
         }
     }
 

@@ -8,12 +8,12 @@ use jiff::Timestamp;
 
 use super::SessionError;
 use super::child::Child;
-use super::events::{Event, SlotEnd, SlotError};
+use super::events::Event;
 use super::layout::Turn;
 use super::life::Why;
 use super::panel::PanelFolder;
 use super::recorded::isolation;
-use super::slot::{Reason, SlotState};
+use super::slot::{Reason, SlotEnd, SlotError, SlotState};
 use crate::fault::{self, Point};
 use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
@@ -90,8 +90,10 @@ impl PanelFolder {
     #[must_use]
     pub fn left(&self, failed: bool) -> Vec<SlotId> {
         // Judges of a round that were asked once more were complete then: nobody comes in from behind.
-        let of_round =
-            matches!(self.records().first().map(|first| &first.event), Some(Event::Created { parent: Some(_), .. }));
+        let of_round = matches!(
+            self.records().first().map(|first| &first.event),
+            Some(Event::Created { parent: Some(parent), .. }) if !parent.is_inner()
+        );
         if of_round && self.records().iter().any(|record| matches!(record.event, Event::TurnOpened { .. })) {
             return Vec::new();
         }
@@ -106,8 +108,17 @@ impl PanelFolder {
     /// Takes the panel up for its new owner, who holds the session's lock: checks its answers, records what became of the
     /// slots that ran, and opens a new attempt for those that are left.
     pub fn take_up(&mut self, how: TakeUp<'_>, now: Timestamp) -> Result<(), SessionError> {
-        self.check_answers()?;
         let slots = self.left(how.failed);
+        self.take_up_slots(slots, how, now)
+    }
+
+    /// The same where nobody is asked any more, however their slots ended.
+    pub(super) fn take_up_settled(&mut self, how: TakeUp<'_>, now: Timestamp) -> Result<(), SessionError> {
+        self.take_up_slots(Vec::new(), how, now)
+    }
+
+    fn take_up_slots(&mut self, slots: Vec<SlotId>, how: TakeUp<'_>, now: Timestamp) -> Result<(), SessionError> {
+        self.check_answers()?;
         let interrupted = self.status().state.is_active();
         if interrupted {
             self.record(Event::Interrupted, now)?;
@@ -214,6 +225,7 @@ mod tests {
             prompts: BTreeMap::new(),
             plan: None,
             judges: None,
+            pipeline: None,
         };
         let now = Timestamp::now();
         let mut session = Session::create(new, now, &mut rand::rng()).unwrap();

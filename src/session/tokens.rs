@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::events::{Event, Record, SlotEnd};
+use super::events::{Event, Record};
 use super::manifest::Manifest;
-use super::slot::Usage;
+use super::slot::{SlotEnd, Usage};
 use crate::ids::SlotId;
 
 /// The tokens of the attempt that ended with `record`, which holds `end`. Records of before told them openly.

@@ -124,6 +124,35 @@ pub(in super::super) async fn ready(
     Ok(tree.map(|tree| Arc::new(Workspace::new(folder, tree))))
 }
 
+/// The same for who has selected the files, in a session of a pipeline.
+pub(crate) async fn take_selection(
+    session: &mut Session,
+    selection: &Selection,
+    control: &mut Control,
+    observer: &mut dyn Observer,
+) -> Result<Option<Tree>> {
+    take(session, selection, control, observer).await
+}
+
+/// Makes what was written into `.workspace.part/` the snapshot that programs work in, and records it. One that there was
+/// before is replaced.
+pub(crate) async fn publish_snapshot(session: &mut Session, observer: &mut dyn Observer) -> Result<Tree> {
+    let layout = session.layout().clone();
+    let taken = tokio::task::spawn_blocking(move || {
+        fs::remove_dir_all(&layout.workspace())?;
+        published(&layout).inspect_err(|_| {
+            fs::remove_dir_all(&layout.workspace_part()).ok();
+            fs::remove_dir_all(&layout.workspace()).ok();
+        })
+    });
+    let taken = taken.await.map_err(|error| Error::internal(format!("the snapshot was not taken: {error}")))?;
+    let tree = taken.map_err(|error| Error::io("cannot take the snapshot of the workspace", error))?;
+    fault::reach(Point::WorkspaceNamed);
+    note(session, &tree, observer)?;
+    fault::reach(Point::WorkspaceRecorded);
+    Ok(tree)
+}
+
 /// Takes the snapshot. What a process that died left of it is replaced: nobody has seen it. Where a stop is asked for or
 /// something goes wrong, nothing of it is left.
 async fn take(
@@ -162,16 +191,20 @@ fn copied(root: &Path, paths: &[PathBuf], layout: &Layout, stop: &AtomicBool) ->
     let (part, folder) = (layout.workspace_part(), layout.workspace());
     fs::remove_dir_all(&part)?;
     fs::remove_dir_all(&folder)?;
-    let taken = fs::copy_paths(root, &part, paths.iter().map(PathBuf::as_path), stop).and_then(|()| {
-        fault::reach(Point::WorkspaceCopied);
-        fs::sync_file_system(&part)?;
-        fs::publish(&part, &folder)?;
-        Tree::read(&folder)
-    });
+    let taken = fs::copy_paths(root, &part, paths.iter().map(PathBuf::as_path), stop).and_then(|()| published(layout));
     taken.inspect_err(|_| {
         fs::remove_dir_all(&part).ok();
         fs::remove_dir_all(&folder).ok();
     })
+}
+
+/// Gives what was copied its name.
+fn published(layout: &Layout) -> std::io::Result<Tree> {
+    let (part, folder) = (layout.workspace_part(), layout.workspace());
+    fault::reach(Point::WorkspaceCopied);
+    fs::sync_file_system(&part)?;
+    fs::publish(&part, &folder)?;
+    Tree::read(&folder)
 }
 
 /// Puts the snapshot on record.

@@ -115,6 +115,7 @@ fn no_place_is_left_out() {
         &RESUMING,
         &COPYING,
         &super::imports::PLACES,
+        &crate::review::PLACES,
         &crate::conversations::killed::PLACES,
     ];
     let tried: BTreeSet<&str> =

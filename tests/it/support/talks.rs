@@ -91,6 +91,7 @@ impl Talks {
             prompts: BTreeMap::new(),
             plan: None,
             judges: None,
+            pipeline: None,
         };
         let session = Session::create(new, Timestamp::now(), &mut rand::rng()).unwrap();
         Self {
