@@ -1,4 +1,6 @@
 //! Where an output option writes: a file, whose missing folders are made, or with `-` standard output.
+//!
+//! Links are followed, and a device or a named pipe is written to; only a regular file is replaced.
 
 use std::path::{Path, PathBuf};
 
@@ -24,14 +26,14 @@ impl Destination {
     /// Makes the missing folders of a file, and refuses one that cannot be written.
     pub(super) fn prepare(&self) -> Result<()> {
         let Self::File(path) = self else { return Ok(()) };
-        fs::prepare_replace(path).map_err(|error| unwritable(path, error))
+        fs::prepare_output(path).map_err(|error| unwritable(path, error))
     }
 
     /// Writes `text`.
     pub(super) fn write(&self, text: &str, context: &Context) -> Result<()> {
         match self {
             Self::Stdout => context.printer.document(text),
-            Self::File(path) => fs::replace(path, text.as_bytes())
+            Self::File(path) => fs::write_output(path, text.as_bytes())
                 .map_err(|error| Error::io(format!("cannot write `{}`", path.display()), error)),
         }
     }

@@ -156,11 +156,8 @@ fn check_links(path: &Path, cwd: &Path) -> Result<()> {
     };
     let inside = path.starts_with(cwd);
     let root = cwd.canonicalize().map_err(refused)?;
-    // The part that exists decides where links lead, before anything is made there.
-    let parent = path.parent().unwrap_or(cwd);
-    let existing = parent.ancestors().find(|folder| folder.symlink_metadata().is_ok()).unwrap_or(cwd);
-    let real = existing.canonicalize().map_err(refused)?;
-    if inside && !real.starts_with(&root) {
+    let target = fs::output_target(path).map_err(refused)?;
+    if inside && !target.starts_with(&root) {
         return Err(leaves());
     }
     Ok(())

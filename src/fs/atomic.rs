@@ -35,8 +35,16 @@ pub fn temporary_place() -> io::Result<PathBuf> {
 
 /// Replaces `path` by `bytes` so that a reader sees the old file or the new one, never a part of either.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_with(path, bytes, None)
+}
+
+/// The same with the permissions that are given, whatever the umask.
+pub(super) fn replace_with(path: &Path, bytes: &[u8], permissions: Option<std::fs::Permissions>) -> io::Result<()> {
     let dir = parent(path)?;
     let temp = written(dir, path, bytes)?;
+    if let Some(permissions) = permissions {
+        temp.as_file().set_permissions(permissions).map_err(|e| named(e, "cannot write", path))?;
+    }
     fault::reach(Point::FileWritten);
     temp.persist(path).map_err(|e| named(e.error, "cannot write", path))?;
     sync_dir(dir)
@@ -77,7 +85,7 @@ pub fn replace_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
 }
 
 /// Whether [`replace`] would find its way: makes the missing folders of `path`, and a file beside it that is gone again.
-pub fn prepare_replace(path: &Path) -> io::Result<()> {
+pub(super) fn prepare_replace(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, format!("`{}` is a folder", path.display())));
     }

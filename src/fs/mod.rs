@@ -1,6 +1,6 @@
 //! The only writers of files.
 //!
-//! Whole files are replaced atomically ([`replace`]), logs grow line by line ([`AppendLog`]), a session is owned
+//! Whole files are replaced atomically ([`replace`]), what people name for an output is written as it is ([`write_output`]), logs grow line by line ([`AppendLog`]), a session is owned
 //! through a kernel lock ([`OwnerLock`]), and so is a temporary folder that goes with its process ([`ProcessFolder`]); whole
 //! folders are copied and compared ([`Tree`]). Every error names the path. Nothing here knows what a file means.
 
@@ -8,6 +8,7 @@ mod append;
 mod atomic;
 mod folder;
 mod lock;
+mod output;
 mod process_folder;
 mod shared_sync;
 mod touched;
@@ -17,12 +18,13 @@ mod tree_copy;
 pub use append::AppendLog;
 pub use atomic::{
     append, copy_file, create_dir_all, create_dir_exclusive, create_exclusive, create_private_dir,
-    create_temporary_dir, create_whole, ensure_dir, is_temporary_name, link, prepare_replace, publish, remove_dir_all,
-    remove_empty_dir, remove_if_exists, replace, replace_json, sync_dir, temporary_place,
+    create_temporary_dir, create_whole, ensure_dir, is_temporary_name, link, publish, remove_dir_all, remove_empty_dir,
+    remove_if_exists, replace, replace_json, sync_dir, temporary_place,
 };
 use atomic::{rename, temporary_dir};
 pub use folder::{EntryKind, Folder};
 pub use lock::{LockState, OwnerLock};
+pub use output::{output_target, prepare_output, write_output};
 pub use process_folder::{AbandonedFolder, FolderUse, ProcessFolder, own_temporary_folders};
 pub use shared_sync::SharedSync;
 pub use touched::{Touched, touched_since};

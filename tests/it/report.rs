@@ -3,6 +3,7 @@
 mod document;
 mod hostile;
 mod opening;
+mod places;
 mod states;
 mod text;
 mod votes_on_tasks;

@@ -128,5 +128,9 @@ fn where_a_link_of_the_branch_would_lead_an_output_elsewhere() {
     repo.commit("a link");
     let (_, err) = repo.gate(&["--junit", "reports/deep/gate.xml"], 2);
     assert!(err.contains("through a link"), "{err}");
+    // The file itself may be a link too, also to one that is not there yet.
+    std::os::unix::fs::symlink(outside.join("planted"), repo.env.path("gate.xml")).unwrap();
+    let (_, err) = repo.gate(&["--junit", "gate.xml"], 2);
+    assert!(err.contains("through a link") && !outside.join("planted").exists(), "{err}");
     assert!(!outside.join("deep").exists());
 }
