@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::args::ReportArgs;
 use super::context::Context;
-use super::destination::Destination;
+use super::destination::{Destination, REPORT_FILE};
 use super::opener;
 use super::sessions::find;
 use super::verify::checked;
@@ -17,9 +17,6 @@ use crate::report::sheet::{Integrity, Sheet};
 use crate::report::{page, sheet_text};
 use crate::secrets::Redactor;
 use crate::session::{Layout, Manifest, View};
-
-/// The report's name in the session's folder.
-const FILE: &str = "report.html";
 
 /// Makes the report. Nothing but its own file is written.
 pub(super) fn report(args: &ReportArgs, context: &Context) -> Result<ExitCode> {
@@ -73,7 +70,7 @@ fn write(given: Option<&Path>, layout: &Layout, text: &str, context: &Context) -
         to.write(text, context)?;
         return Ok(path);
     }
-    let path = layout.root().join(FILE);
+    let path = layout.root().join(REPORT_FILE);
     fs::replace(&path, text.as_bytes()).map_err(|error| {
         Error::io(format!("cannot write `{}`", path.display()), error)
             .hint("`-o FILE` writes it elsewhere, and `--text` writes nothing")
@@ -98,7 +95,7 @@ fn integrity(found: &Verification) -> Integrity {
         checked: checked(&found.checked),
         mismatches: found.mismatches.iter().map(ToString::to_string).collect(),
         // That the report itself is not checked is no news in it.
-        notes: found.notes.iter().filter(|note| !note.starts_with(&format!("`{FILE}`"))).cloned().collect(),
+        notes: found.notes.iter().filter(|note| !note.starts_with(&format!("`{REPORT_FILE}`"))).cloned().collect(),
         suspects: found.mismatches.iter().map(|mismatch| mismatch.file.clone()).collect(),
     }
 }

@@ -5,6 +5,7 @@
 //! through a [`View`], which writes nothing. What else needs only a part of a session takes one of the
 //! traits of [`store`]. No text that names a model is written here but the manifest.
 
+mod around;
 mod catalogue;
 mod chain;
 mod child;
@@ -37,6 +38,7 @@ mod temporary;
 pub(crate) mod testing;
 mod tokens;
 
+pub use around::session_around;
 pub use catalogue::{Catalogue, View, shell_word};
 pub use chain::{Break, BreakKind, Chain, ChainLine};
 pub use child::{Admission, NewInner, NewTurn};

@@ -134,3 +134,15 @@ fn where_a_link_of_the_branch_would_lead_an_output_elsewhere() {
     assert!(err.contains("through a link") && !outside.join("planted").exists(), "{err}");
     assert!(!outside.join("deep").exists());
 }
+
+#[test]
+fn where_an_output_would_be_a_part_of_a_session() {
+    let repo = Repo::changed(&panel(&["APPROVE", "APPROVE"]));
+    repo.gate(&[], 0);
+    let session = repo.env.session();
+    let before = session.files();
+    let place = session.path("votes.xml");
+    let (_, err) = repo.gate(&["--junit", place.to_str().unwrap()], 2);
+    assert!(err.contains("lies in the folder of the session"), "{err}");
+    assert_eq!(session.files(), before);
+}

@@ -49,3 +49,25 @@ fn what_may_not_be_written_is_refused_and_stays() {
     assert!(err.contains("socket` is a socket"), "{err}");
     assert!(env.path("socket").symlink_metadata().unwrap().file_type().is_socket());
 }
+
+#[test]
+fn nothing_but_the_report_is_added_to_a_session() {
+    let (env, session) = judged();
+    let before = session.files();
+    let folder = env.path("in");
+    std::os::unix::fs::symlink(session.path("."), &folder).unwrap();
+    let own = session.path("verdict.md");
+    std::os::unix::fs::symlink(&own, env.path("link.md")).unwrap();
+    let verdict = session.text("verdict.md");
+    let inside = ["in/verdict.md", "in/judging/report.html", "in/new/deep.html", "in/other.html", "link.md"];
+    for place in inside.into_iter().chain([own.to_str().unwrap()]) {
+        let (_, err) = finish(&env, &["report", "-o", place], 2);
+        assert!(err.contains("lies in the folder of the session"), "{place}: {err}");
+    }
+    assert_eq!((session.files(), session.text("verdict.md")), (before, verdict));
+    finish(&env, &["report", "-o", "in/report.html"], 0);
+    finish(&env, &["verify"], 0);
+    // A `manifest.json` alone is somebody else's.
+    env.write("site/manifest.json", "{}");
+    finish(&env, &["report", "-o", "site/page.html"], 0);
+}
