@@ -41,7 +41,18 @@ pub enum ErrorKind {
     Internal,
 }
 
+/// In the place of a file that belongs to a record lies something else.
+#[derive(Debug, thiserror::Error)]
+#[error("`{}` is no regular file, so it is not read", .0.display())]
+pub struct NotPlain(pub std::path::PathBuf);
+
 impl ErrorKind {
+    /// Of a refused file operation.
+    #[must_use]
+    pub fn of_io(error: &std::io::Error) -> Self {
+        if error.get_ref().is_some_and(|source| source.is::<NotPlain>()) { Self::Integrity } else { Self::Io }
+    }
+
     /// The process exit code of this kind (DESIGN 7).
     #[must_use]
     pub const fn exit_code(self) -> ExitCode {
@@ -132,7 +143,7 @@ impl Error {
 
     /// A refused file operation on `what` (a path, a pipe, a process).
     pub fn io(message: impl Into<String>, source: std::io::Error) -> Self {
-        Self::new(ErrorKind::Io, message).with_source(source)
+        Self::new(ErrorKind::of_io(&source), message).with_source(source)
     }
 
     /// Adds the cause.
@@ -193,7 +204,7 @@ impl StdError for Error {
 impl From<std::io::Error> for Error {
     /// Keeps the text: `fs-err` already names the path and the operation.
     fn from(source: std::io::Error) -> Self {
-        Self::new(ErrorKind::Io, source.to_string())
+        Self::new(ErrorKind::of_io(&source), source.to_string())
     }
 }
 

@@ -158,7 +158,7 @@ pub(crate) async fn ask<Q: Question>(
         };
         let ballot = match (state, sha256) {
             (SlotState::Completed, Some(sha256)) => {
-                let bytes = fs_err::read(folder.layout().response(judge))?;
+                let bytes = crate::fs::read_plain(folder.layout().response(judge))?;
                 let ballot = question.read(&String::from_utf8_lossy(&bytes));
                 record_ballot(folder, Q::read_event(judge, sha256, &ballot), &mut *asking.observer)?;
                 Some((sha256, ballot))
@@ -217,7 +217,7 @@ pub(super) fn changed_prompts(folder: &Layout, records: &[Record]) -> Result<Vec
 
 /// Whether the file at `path` is there and is the one that was `recorded`.
 fn holds(path: &Path, recorded: Sha256Hash) -> Result<bool> {
-    match fs_err::read(path) {
+    match crate::fs::read_plain(path) {
         Ok(bytes) => Ok(Sha256Hash::of(&bytes) == recorded),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error.into()),

@@ -34,7 +34,7 @@ impl<'a> Drifted<'a> {
         let files = [(layout.input(), *input), (layout.task(), *task), (layout.manifest(), Some(*manifest))];
         for (path, recorded) in files {
             let Some(recorded) = recorded else { continue };
-            let bytes = fs_err::read(&path).map_err(|error| match error.kind() {
+            let bytes = crate::fs::read_plain(&path).map_err(|error| match error.kind() {
                 std::io::ErrorKind::NotFound => SessionError::Missing(path.clone()),
                 _ => SessionError::Io(error),
             })?;

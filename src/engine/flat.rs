@@ -47,7 +47,8 @@ pub fn copy_flat(layout: &Layout, folder: &Path) -> Result<Vec<PathBuf>> {
     let phase = Meta::read(&layout.meta())?.kind.as_str();
     let manifest = Manifest::read(&layout.manifest())?;
     let status = Status::read(&layout.status())?;
-    let mut results = vec![(format!("{phase}-consolidated"), fs_err::read(layout.verdict_md()).map_err(Error::from))];
+    let mut results =
+        vec![(format!("{phase}-consolidated"), crate::fs::read_plain(layout.verdict_md()).map_err(Error::from))];
     // In the user's order, so that seats of one model are numbered as they were listed.
     for slot in &manifest.shuffle_order {
         let (Some(member), Some(entry)) = (manifest.member(*slot), status.models.get(slot)) else { continue };

@@ -301,7 +301,7 @@ impl ImportPlan {
         let mut request = ImportRequest { files: Vec::new(), pattern: None };
         for ((file, sha256, pattern), name) in kept.zip(&self.import) {
             let path = layout.root().join(file);
-            let bytes = fs_err::read(&path).map_err(|error| match error.kind() {
+            let bytes = crate::fs::read_plain(&path).map_err(|error| match error.kind() {
                 std::io::ErrorKind::NotFound => SessionError::Missing(path.clone()),
                 _ => SessionError::Io(error),
             })?;

@@ -83,7 +83,7 @@ fn verdict_on_record(records: &[Record]) -> Option<Recorded> {
 
 /// A file's bytes, when they are those that were recorded.
 pub(super) fn check(path: &Path, recorded: Option<Sha256Hash>) -> Result<Vec<u8>> {
-    let bytes = fs_err::read(path).map_err(|error| match error.kind() {
+    let bytes = crate::fs::read_plain(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => SessionError::Missing(path.to_owned()),
         _ => SessionError::Io(error),
     })?;

@@ -99,7 +99,7 @@ pub(super) async fn run_round<R: CryptoRng>(
     if judge_models.is_empty() {
         return Err(Error::usage("no judges").hint("name judges with `--judges`"));
     }
-    let task = fs_err::read(session.layout().input())?;
+    let task = crate::fs::read_plain(session.layout().input())?;
     let scan = leak_scan(&models);
     let copies = CopyRules { scan: &scan, leaks: rules.leaks };
     let prompts =
@@ -321,7 +321,7 @@ impl Turns<'_, '_> {
         for judge in judges {
             let wanted = ballots.get(&judge).map(JudgeVotes::to_repair).transpose();
             let Some(assignment) = wanted.map_err(|e| Error::internal(e.to_string()))?.flatten() else { continue };
-            let reply = fs_err::read(folder.layout().response(judge))?;
+            let reply = crate::fs::read_plain(folder.layout().response(judge))?;
             let context_tokens = self.contexts.get(&judge).copied().flatten();
             questions.push((assignment, About::Rest { reply, context_tokens }));
         }

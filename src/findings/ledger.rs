@@ -102,7 +102,7 @@ impl LedgerRead {
     /// # Errors
     /// It is missing, cannot be read, or is of a newer version; all else is told in [`Self::breaks`].
     pub fn read(path: &Path) -> Result<Self, LedgerError> {
-        let bytes = fs_err::read(path).map_err(|source| match source.kind() {
+        let bytes = crate::fs::read_plain(path).map_err(|source| match source.kind() {
             ErrorKind::NotFound => SessionError::Missing(path.to_owned()),
             _ => SessionError::Io(source),
         })?;
@@ -241,7 +241,7 @@ impl Ledger {
     /// # Errors
     /// As [`Self::open`] and [`Self::create`].
     pub fn take_up(path: &Path, session: &str, now: Timestamp) -> Result<Self, LedgerError> {
-        match fs_err::read(path) {
+        match crate::fs::read_plain(path) {
             Ok(bytes) if bytes.contains(&b'\n') => Self::open(path, session),
             Ok(_) => {
                 let log = AppendLog::resume(path, 0)?;

@@ -28,5 +28,5 @@ pub use output::{output_target, prepare_output, write_output};
 pub use process_folder::{AbandonedFolder, FolderUse, ProcessFolder, own_temporary_folders};
 pub use shared_sync::SharedSync;
 pub use touched::{Touched, touched_since};
-pub use tree::{Permissions, Tree};
+pub use tree::{Permissions, Tree, open_plain, read_plain};
 pub use tree_copy::{copy_frozen, copy_paths, sync_file_system};

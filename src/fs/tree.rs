@@ -13,6 +13,7 @@ use fs_err::os::unix::fs::OpenOptionsExt;
 use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
 
+use crate::error::NotPlain;
 use crate::ids::Sha256Hash;
 
 /// Bytes per read.
@@ -224,13 +225,27 @@ pub(super) fn special(kind: std::fs::FileType) -> &'static str {
 }
 
 /// Opens a regular file, and nothing that took its place since it was looked at.
-pub(super) fn open_plain(path: &Path) -> io::Result<fs::File> {
+pub fn open_plain(path: &Path) -> io::Result<fs::File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let file = fs::OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     if !file.metadata()?.is_file() {
-        return Err(io::Error::other(format!("`{}` is no regular file any more", path.display())));
+        return Err(io::Error::other(NotPlain(path.to_owned())));
     }
     Ok(file)
+}
+
+/// The bytes of a file that belongs to a record: neither through a link, nor waiting for whoever writes into a pipe.
+///
+/// # Errors
+/// It is not there, or cannot be read; or it is no regular file, which is a [`NotPlain`].
+pub fn read_plain(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    let path = path.as_ref();
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Err(io::Error::other(NotPlain(path.to_owned())));
+    }
+    let mut bytes = Vec::new();
+    open_plain(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn contents(path: &Path, buffer: &mut [u8]) -> io::Result<(u64, Sha256Hash)> {

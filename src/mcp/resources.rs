@@ -109,7 +109,7 @@ pub(super) fn read(place: &Place, uri: &str) -> Result<ReadResourceResult> {
         },
         Part::Report => report(place, &layout)?,
         Part::Consolidated => match consolidated(&layout) {
-            Some(path) => String::from_utf8_lossy(&fs_err::read(path)?).into_owned(),
+            Some(path) => String::from_utf8_lossy(&crate::fs::read_plain(path)?).into_owned(),
             None => return missing("consolidated file"),
         },
     };
@@ -145,7 +145,7 @@ fn consolidated(layout: &Layout) -> Option<PathBuf> {
 fn report(place: &Place, layout: &Layout) -> Result<String> {
     let own = layout.root().join("report.md");
     if own.is_file() {
-        return Ok(String::from_utf8_lossy(&fs_err::read(own)?).into_owned());
+        return Ok(String::from_utf8_lossy(&crate::fs::read_plain(own)?).into_owned());
     }
     let refused = |error| Error::io("cannot start `team report`", error);
     let program = own_program().map_err(refused)?;

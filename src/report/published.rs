@@ -1,6 +1,5 @@
 //! The verdict of a session, when it is the one on record.
 
-use fs_err as fs;
 use serde::Deserialize;
 
 use crate::ids::{FormatVersion, Sha256Hash};
@@ -39,7 +38,7 @@ pub(super) fn recorded_as(layout: &Layout, recorded: Sha256Hash) -> Published {
         /// Only of a vote on a task.
         threshold: Option<serde::de::IgnoredAny>,
     }
-    let Ok(bytes) = fs::read(layout.verdict_json()) else { return Published::Changed };
+    let Ok(bytes) = crate::fs::read_plain(layout.verdict_json()) else { return Published::Changed };
     if Sha256Hash::of(&bytes) != recorded {
         return Published::Changed;
     }

@@ -5,7 +5,6 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use fs_err as fs;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -83,7 +82,11 @@ fn answers_line(json: Value) -> serde_json::Result<String> {
 /// One of the two files of the verdict, where there is one. Of a closed session it must be the one on record: a verdict
 /// that was put there later is not shown as if the panel had come to it.
 fn verdict_file(view: &View, path: PathBuf) -> Result<Option<Vec<u8>>> {
-    let found = fs::read(&path).ok();
+    let found = match crate::fs::read_plain(&path) {
+        Ok(found) => Some(found),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error.into()),
+    };
     // Of an open one the newest may have been written a moment before its event.
     if view.meta.events.is_none() {
         return Ok(found);
@@ -113,7 +116,7 @@ pub fn slot_text(view: &View, slot: SlotId) -> Result<String> {
         writeln!(text, "{}: {}\n{}", error.reason.as_str(), error.detail, error.next_step).ok();
         let log = error.error_log_path.as_ref().map(|path| layout.root().join(path));
         if let Some(log) = log.filter(|path| path.is_file()) {
-            writeln!(text, "\n{}:\n{}", log.display(), String::from_utf8_lossy(&fs::read(&log)?)).ok();
+            writeln!(text, "\n{}:\n{}", log.display(), String::from_utf8_lossy(&crate::fs::read_plain(&log)?)).ok();
         }
     }
     Ok(text)

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use fs_err as files;
 use jiff::Timestamp;
 use rand::CryptoRng;
 
@@ -129,7 +128,7 @@ enum Step {
 
 /// Whether somebody was or could be asked in the panel at `layout`: the first line of its record is whole.
 pub(super) fn has_record(layout: &Layout) -> Result<bool, SessionError> {
-    match files::read(layout.events()) {
+    match crate::fs::read_plain(layout.events()) {
         Ok(bytes) => Ok(bytes.contains(&b'\n')),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error.into()),

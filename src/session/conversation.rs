@@ -239,7 +239,7 @@ impl Conversation {
     /// # Errors
     /// The file is missing, damaged, of a newer version, or somebody else's.
     pub fn read(path: &Path, session: &str, of: Participant) -> Result<Self, SessionError> {
-        let bytes = fs_err::read(path).map_err(|source| match source.kind() {
+        let bytes = crate::fs::read_plain(path).map_err(|source| match source.kind() {
             std::io::ErrorKind::NotFound => SessionError::Missing(path.to_owned()),
             _ => SessionError::Io(source),
         })?;

@@ -174,7 +174,8 @@ fn offered(choices: &[String]) -> String {
 impl From<SessionError> for Error {
     fn from(error: SessionError) -> Self {
         let (kind, hint) = match &error {
-            SessionError::Io(_) | SessionError::Gone(_) => (ErrorKind::Io, None),
+            SessionError::Io(source) => (ErrorKind::of_io(source), None),
+            SessionError::Gone(_) => (ErrorKind::Io, None),
             SessionError::NoTemporary(error) => {
                 let kind = match error.kind() {
                     std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => ErrorKind::Config,

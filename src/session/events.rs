@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use fs_err as fs;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -410,7 +409,7 @@ pub struct History {
 impl History {
     /// Reads a record and checks its chain. A torn last line is accepted only before the closing event.
     pub fn read(path: &Path) -> Result<Self, SessionError> {
-        let bytes = fs::read(path).map_err(|source| match source.kind() {
+        let bytes = crate::fs::read_plain(path).map_err(|source| match source.kind() {
             std::io::ErrorKind::NotFound => SessionError::Missing(path.to_owned()),
             _ => SessionError::Io(source),
         })?;
@@ -432,6 +431,8 @@ impl History {
 
 #[cfg(test)]
 mod tests {
+    use fs_err as fs;
+
     use super::*;
 
     fn created() -> Event {

@@ -45,7 +45,7 @@ impl Follower {
     /// The file cannot be read, or a whole line of it is no event.
     pub fn look(&mut self) -> Result<(), SessionError> {
         if self.file.is_none() {
-            self.file = match fs::File::open(self.layout.events()) {
+            self.file = match crate::fs::open_plain(&self.layout.events()) {
                 Ok(file) => Some(file),
                 Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
                 Err(error) => return Err(error.into()),

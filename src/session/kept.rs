@@ -85,7 +85,7 @@ impl Kept {
     /// # Errors
     /// It is missing, was changed, is of a newer version, or of another manifest.
     pub fn found(path: &Path, nonce: &str) -> Result<(Self, Sha256Hash), SessionError> {
-        let bytes = fs_err::read(path).map_err(|source| match source.kind() {
+        let bytes = crate::fs::read_plain(path).map_err(|source| match source.kind() {
             std::io::ErrorKind::NotFound => SessionError::Missing(path.to_owned()),
             _ => SessionError::Io(source),
         })?;

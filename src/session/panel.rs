@@ -121,11 +121,11 @@ impl PanelFolder {
         }
         let manifest = new.manifest;
         match new.copied {
-            Some(from) => fs::replace(&layout.manifest(), &fs_err::read(from)?)?,
+            Some(from) => fs::replace(&layout.manifest(), &crate::fs::read_plain(from)?)?,
             None => fs::replace_json(&layout.manifest(), &manifest)?,
         }
         fault::reach(Point::PanelManifest);
-        let manifest_hash = Sha256Hash::of(&fs_err::read(layout.manifest())?);
+        let manifest_hash = Sha256Hash::of(&crate::fs::read_plain(layout.manifest())?);
         let phase = new.parent.as_ref().map_or(Phase::Init, Parent::phase);
         let mut log = EventLog::create(&layout.events())?;
         fault::reach(Point::PanelRecord);

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use fs_err as fs;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -16,7 +15,7 @@ struct Versioned {
 
 /// Reads a whole JSON file of one of our formats; a newer version is refused by name.
 pub(super) fn json<T: DeserializeOwned>(path: &Path) -> Result<T, SessionError> {
-    let bytes = fs::read(path).map_err(|source| match source.kind() {
+    let bytes = crate::fs::read_plain(path).map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => SessionError::Missing(path.to_owned()),
         _ => SessionError::Io(source),
     })?;

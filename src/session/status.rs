@@ -106,7 +106,7 @@ impl SlotStatus {
             return Ok(None);
         }
         let path = layout.response(slot);
-        let bytes = fs_err::read(&path)?;
+        let bytes = crate::fs::read_plain(&path)?;
         if Some(Sha256Hash::of(&bytes)) == self.sha256 { Ok(Some(bytes)) } else { Err(SessionError::Changed(path)) }
     }
 

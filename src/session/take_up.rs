@@ -14,6 +14,7 @@ use super::life::Why;
 use super::panel::PanelFolder;
 use super::recorded::isolation;
 use super::slot::{Reason, SlotEnd, SlotError, SlotState};
+use crate::error::NotPlain;
 use crate::fault::{self, Point};
 use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
@@ -69,7 +70,12 @@ impl PanelFolder {
                     })?;
                 }
                 // It may have been complete when its owner died.
-                SlotState::Running => {}
+                SlotState::Running => {
+                    let path = self.layout().response(*slot);
+                    if path.symlink_metadata().is_ok_and(|found| !found.is_file()) {
+                        return Err(std::io::Error::other(NotPlain(path)).into());
+                    }
+                }
                 SlotState::Pending
                 | SlotState::Empty
                 | SlotState::Failed
@@ -152,7 +158,7 @@ impl PanelFolder {
     /// How the attempt of a slot ended whose owner died. An answer has its name only when it is complete and durable.
     fn end_of(&self, slot: SlotId, attempt: u32) -> Result<SlotEnd, SessionError> {
         let answer = self.layout().response(slot);
-        match files::read(&answer) {
+        match crate::fs::read_plain(&answer) {
             Ok(bytes) => return Ok(SlotEnd::with_answer(attempt, bytes.len() as u64, Sha256Hash::of(&bytes))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(error.into()),
@@ -160,12 +166,12 @@ impl PanelFolder {
         let part = self.layout().response_part(slot);
         let detail = "the process that ran this slot died before the answer was complete";
         let mut end = SlotEnd::without_answer(attempt, SlotError::new(Reason::OwnerDied, detail));
-        if part.metadata().is_ok_and(|part| part.len() > 0) {
+        if part.symlink_metadata().is_ok_and(|part| part.is_file() && part.len() > 0) {
             let partial = self.layout().partial(slot);
             fs::ensure_dir(&self.layout().errors())?;
             fs::publish(&part, &partial)?;
             let name = partial.strip_prefix(self.layout().root()).unwrap_or(&partial).display().to_string();
-            end.kept.insert(name, Sha256Hash::of(&files::read(&partial)?));
+            end.kept.insert(name, Sha256Hash::of(&crate::fs::read_plain(&partial)?));
         }
         Ok(end)
     }

@@ -6,6 +6,7 @@ mod mechanisms;
 mod owners;
 mod panels;
 mod places;
+mod plain_files;
 mod records;
 mod rounds;
 mod world;

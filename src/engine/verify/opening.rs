@@ -130,7 +130,7 @@ impl Opening<'_> {
 fn has_record(audit: &Audit, events: &str) -> bool {
     match audit.entry(events) {
         Ok(Entry::Missing) => false,
-        Ok(Entry::File) => fs_err::read(audit.path(events)).map_or(true, |bytes| bytes.contains(&b'\n')),
+        Ok(Entry::File) => crate::fs::read_plain(audit.path(events)).map_or(true, |bytes| bytes.contains(&b'\n')),
         Ok(Entry::Folder | Entry::Other(_)) | Err(_) => true,
     }
 }

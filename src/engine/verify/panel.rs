@@ -281,7 +281,7 @@ impl Panel {
         let mut found = found.clone();
         found.models.values_mut().for_each(|slot| slot.live = None);
         let path = audit.path(&self.record.file);
-        let chain = fs_err::read(&path).ok().and_then(|bytes| Chain::parse(&path, &bytes).ok());
+        let chain = crate::fs::read_plain(&path).ok().and_then(|bytes| Chain::parse(&path, &bytes).ok());
         let records = chain.into_iter().flat_map(|chain| chain.lines).map_while(|line| line.record);
         let records: Vec<_> = records.collect();
         let Ok(mut status) = Status::fold(found.session.clone(), &records[..records.len().min(1)]) else {

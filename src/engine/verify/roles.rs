@@ -112,7 +112,7 @@ fn check_unopened(audit: &mut Audit, panel: &Panel) {
         if audit.knows(&file) || !is_conversation(&file) {
             continue;
         }
-        let begun = fs_err::read(audit.path(&file)).is_ok_and(|bytes| {
+        let begun = crate::fs::read_plain(audit.path(&file)).is_ok_and(|bytes| {
             let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
             lines <= 1 && bytes.last().is_none_or(|last| lines == 0 || *last == b'\n')
         });

@@ -168,7 +168,7 @@ fn read_meta(audit: &mut Audit, bytes: Option<&[u8]>) -> Result<Option<Meta>> {
 }
 
 fn id_of_status(audit: &Audit, layout: &Layout) -> String {
-    let status = fs_err::read(audit.path("status.json")).ok();
+    let status = crate::fs::read_plain(audit.path("status.json")).ok();
     let status = status.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
     let id = status.as_ref().and_then(|status| status.get("session")?.as_str());
     id.map_or_else(|| layout.name(), str::to_owned)

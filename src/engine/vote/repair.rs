@@ -80,11 +80,11 @@ pub(super) async fn repair(
     if vote.plan.repair == Repair::Never || judges.is_empty() || opened.is_none() && asking.control.stop().is_some() {
         return Ok(());
     }
-    let task = String::from_utf8_lossy(&fs_err::read(session.layout().task())?).into_owned();
+    let task = String::from_utf8_lossy(&crate::fs::read_plain(session.layout().task())?).into_owned();
     let chance = Chance::of(session.panel().manifest());
     let mut questions = Vec::new();
     for member in &judges {
-        let reply = fs_err::read(session.layout().response(*member))?;
+        let reply = crate::fs::read_plain(session.layout().response(*member))?;
         let model = session.panel().manifest().member(*member).map(|member| &member.resolved);
         questions.push(RepairQuestion {
             prompts: &vote.prompts,

@@ -50,7 +50,7 @@ fn on_record(records: &[Record]) -> Option<(Sha256Hash, Sha256Hash)> {
 }
 
 fn checked(path: &Path, recorded: Sha256Hash) -> Result<Vec<u8>> {
-    let bytes = fs_err::read(path).map_err(|error| match error.kind() {
+    let bytes = crate::fs::read_plain(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => SessionError::Missing(path.to_owned()),
         _ => SessionError::Io(error),
     })?;

@@ -178,7 +178,7 @@ async fn hold(
 fn subject_text(session: &mut Session, work: &ReviewWork, around: &mut Surroundings<'_>) -> Result<String> {
     let file = work.kind.file();
     let path = session.layout().root().join(file);
-    let bytes = fs_err::read(&path)?;
+    let bytes = crate::fs::read_plain(&path)?;
     let known = accepted(session.panel().records());
     let expected = known.get(file).map_or(work.sha256, |(hash, _)| *hash);
     if Sha256Hash::of(&bytes) != expected {

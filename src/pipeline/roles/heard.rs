@@ -43,7 +43,7 @@ pub fn heard(
         return Err(Error::internal(format!("nothing was asked of {of} as slot {slot} of `{folder}`")));
     };
     let path = panel.layout().response(slot);
-    let bytes = fs_err::read(&path)?;
+    let bytes = crate::fs::read_plain(&path)?;
     if end.sha256 != Some(Sha256Hash::of(&bytes)) {
         return Err(SessionError::Changed(path).into());
     }

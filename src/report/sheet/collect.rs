@@ -1,6 +1,5 @@
 //! From a session's folder to its sheet.
 
-use fs_err as fs;
 use jiff::Timestamp;
 
 use super::model::{Integrity, Sheet, Side};
@@ -192,6 +191,6 @@ fn votes(layout: &Layout, round: Round) -> Option<Votes> {
         Event::Verdict { votes, .. } => *votes,
         _ => None,
     });
-    let bytes = fs::read(folder.votes()).ok()?;
+    let bytes = crate::fs::read_plain(folder.votes()).ok()?;
     (recorded == Some(Sha256Hash::of(&bytes))).then(|| Votes::from_json(&bytes).ok()).flatten()
 }

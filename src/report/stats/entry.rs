@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use fs_err as fs;
 use jiff::Timestamp;
 use serde::Deserialize;
 
@@ -87,7 +86,7 @@ impl Entry {
                 _ => Skipped::NoVerdict,
             });
         };
-        let bytes = fs::read(layout.manifest()).map_err(|_| Skipped::Broken)?;
+        let bytes = crate::fs::read_plain(layout.manifest()).map_err(|_| Skipped::Broken)?;
         if Sha256Hash::of(&bytes) != on_record {
             return Err(Skipped::Changed);
         }
@@ -125,7 +124,7 @@ struct Recorded {
 
 /// Only the lines that are needed are parsed: the first, and the last verdict's. The chain is `team verify`'s to check.
 fn recorded(path: &Path) -> Option<Recorded> {
-    let bytes = fs::read(path).ok()?;
+    let bytes = crate::fs::read_plain(path).ok()?;
     let mut lines = bytes.split(|byte| *byte == b'\n');
     let first: Record = serde_json::from_slice(lines.next()?).ok()?;
     let Event::Created { manifest, plan, .. } = first.event else { return None };

@@ -116,7 +116,7 @@ pub(super) fn is_unmade(folder: &Folder, layout: &Layout) -> bool {
     let begun = match History::read(&layout.events()) {
         Ok(history) => history.records.len() > 1,
         // Nothing can be made of it: of an empty or a torn first line nobody was asked.
-        Err(_) => std::fs::read(layout.events()).is_ok_and(|bytes| bytes.contains(&b'\n')),
+        Err(_) => crate::fs::read_plain(layout.events()).is_ok_and(|bytes| bytes.contains(&b'\n')),
     };
     made_before && !begun
 }
