@@ -147,6 +147,7 @@ impl PanelFolder {
         now: Timestamp,
     ) -> Result<Sha256Hash, SessionError> {
         if layout.root().is_dir() && !has_record(layout)? {
+            child.check_unmade(layout)?;
             fs::remove_dir_all(layout.root())?;
         }
         if let (Child::Inner(_), Some(around)) = (child, layout.root().parent()) {

@@ -133,6 +133,9 @@ pub enum SessionError {
     /// An answer that the record knows nothing of.
     #[error("`{}` is an answer that the record knows nothing of", .0.display())]
     Unrecorded(PathBuf),
+    /// A record in a folder inside that the record around it never opened.
+    #[error("`{}` is a record that the one around it knows nothing of", .0.display())]
+    Untied(PathBuf),
     /// The session has ended: what belongs to it is sealed.
     #[error("`{session}` is {}: its conversations are sealed, and nothing is added to it", state.as_str())]
     Ended {
@@ -228,6 +231,10 @@ impl From<SessionError> for Error {
             SessionError::NothingToDecide(_) => (ErrorKind::Usage, Some("`team status` shows how it stands")),
             SessionError::NoChoice { .. } => (ErrorKind::Usage, Some("nothing was changed")),
             SessionError::Transition { .. } | SessionError::Move { .. } => (ErrorKind::Internal, None),
+            SessionError::Untied(_) => (
+                ErrorKind::Integrity,
+                Some("lines of the record around it are gone: put that back from a copy, or run again"),
+            ),
             SessionError::Unrecorded(_) => {
                 (ErrorKind::Integrity, Some("nobody knows who wrote it: move it away, then resume the session"))
             }

@@ -9,6 +9,7 @@ mod around;
 mod catalogue;
 mod chain;
 mod child;
+mod children;
 mod closing;
 mod conversation;
 mod decision;

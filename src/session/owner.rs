@@ -10,6 +10,7 @@ use rand::CryptoRng;
 
 use super::SessionError;
 use super::child::has_record;
+use super::children::lost;
 use super::conversation::OpenConversation;
 use super::events::{Event, Record};
 use super::layout::{Layout, Round};
@@ -275,17 +276,10 @@ impl Session {
 
     /// Fails where the session's record knows of a verdict or of an end of a round that has no record any more.
     pub fn check_rounds(&self) -> Result<(), SessionError> {
+        self.panel.check_children()?;
         for round in held(self.panel.records()) {
             if !self.is_made(round)? {
-                let path = self.layout.round(round).events();
-                return Err(match path.exists() {
-                    true => SessionError::Chain {
-                        path,
-                        line: 1,
-                        why: "the record is empty, and the session's own knows that the round was held".to_owned(),
-                    },
-                    false => SessionError::Missing(path),
-                });
+                return Err(lost(&self.layout.round(round)));
             }
         }
         Ok(())

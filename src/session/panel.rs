@@ -182,7 +182,9 @@ impl PanelFolder {
         }
         let status = Status::fold(session.to_owned(), &history.records)?;
         let log = EventLog::resume(&layout.events(), &history)?;
-        Ok(Self { layout, manifest, log, status, records: history.records, unwritten: VecDeque::new() })
+        let mut opened = Self { layout, manifest, log, status, records: history.records, unwritten: VecDeque::new() };
+        opened.adopt_child()?;
+        Ok(opened)
     }
 
     /// The record so far.

@@ -89,7 +89,7 @@ impl PanelFolder {
                 }
             }
         }
-        Ok(())
+        self.check_children()
     }
 
     /// The slots that would be asked if the panel were taken up now.

@@ -2,6 +2,7 @@
 
 mod drift;
 mod imports;
+mod inside;
 mod mechanisms;
 mod owners;
 mod panels;
