@@ -21,6 +21,7 @@ pub use conclude::{Facts, Head, concluded, needs_person, refused, unchanged};
 pub use coverage::Coverage;
 pub use look::{Looked, Place, look};
 pub use secret_files::SECRET_FILES;
+pub(crate) use secret_files::{SecretFiles, exact_set};
 pub use settings::{AtBase, settings_among, settings_at};
 pub use subject::{Subject, task_text};
 pub use trust::check_trust;
