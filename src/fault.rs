@@ -90,6 +90,14 @@ points! {
     TurnClosed = "turn-closed",
     /// The close of the turn is on the record of the folder that it is in.
     TurnTied = "turn-tied",
+    /// The folder of a panel of a pipeline was made.
+    InnerFolder = "inner-folder",
+    /// The panel is on the session's record.
+    InnerRecorded = "inner-recorded",
+    /// The findings are in the ledger, and not on the session's record.
+    LedgerWritten = "ledger-written",
+    /// How far the ledger is, is on the session's record.
+    LedgerRecorded = "ledger-recorded",
     /// The ballots are in `votes.json`.
     VotesWritten = "votes-written",
     /// The round has `verdict.json`.
@@ -98,6 +106,14 @@ points! {
     VerdictText = "verdict-text",
     /// The verdict is on the round's record.
     VerdictRecorded = "verdict-recorded",
+    /// What a review came to is written, and not on record.
+    ConsolidatedWritten = "consolidated-written",
+    /// What a review came to is on its panel's record.
+    ConsolidatedRecorded = "consolidated-recorded",
+    /// The panel's own record is closed.
+    InnerClosed = "inner-closed",
+    /// The close of the panel is on the session's record.
+    InnerTied = "inner-tied",
     /// The round's own record is closed.
     RoundClosed = "round-closed",
     /// The close of the round is on the session's record.

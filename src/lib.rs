@@ -10,7 +10,7 @@
 //! | 2 | [`slots`] [`capture`] [`isolation`] | what can answer; bytes to answers; what a process may see |
 //! | 3 | [`runner`] | N slots at once: dispatcher, executor, limits, signals, processes |
 //! | 4 | [`judging`] | assignment, prompts, ballots |
-//! | 5 | [`verdict`] | tally, statistics, rendering |
+//! | 5 | [`verdict`] [`findings`] | tally, statistics, rendering; what reviewers find: read, merged, voted on, and the ledger of it |
 //! | 6 | [`engine`] [`report`] | run, judge, verdict and close put together, and the check of what they left; what is shown while they go on, here or from another terminal, a session as one HTML file or as text, counts over many sessions, the schemas of what is written, and what CI systems read |
 //! | 7 | [`pipeline`] | the gate: which commits, which settings, what is sent of a change |
 //! | 8 | [`cli`] | the command line: one file per command |
@@ -50,6 +50,7 @@ pub mod runner;
 
 pub mod judging;
 
+pub mod findings;
 pub mod verdict;
 
 pub mod engine;

@@ -9,6 +9,7 @@ mod gc;
 mod limits;
 mod report;
 mod resume;
+mod review;
 mod stats;
 mod verify;
 mod vote;
@@ -31,6 +32,7 @@ pub use gc::GcArgs;
 pub use limits::{LimitArgs, PaceArgs};
 pub use report::ReportArgs;
 pub use resume::ResumeArgs;
+pub use review::{ReviewArgs, ReviewRuleArgs, TargetArgs};
 pub use stats::{Moment, StatsArgs};
 pub use verify::VerifyArgs;
 pub use vote::{VoteArgs, VotingArgs};
@@ -43,6 +45,7 @@ Examples:
   team run -m claude:opus,codex \"Why is the sky blue?\"        only the answers
   team judge latest                                           vote on a finished run
   team vote -m claude,codex,ollama@qwen3 plan.md              approve or reject a text
+  team review -m claude,codex,gemini                          what this branch changes: findings that survive a vote
   team resume                                                 go on where a run was cut off
   team show latest --reveal                                   who wrote what
   team verify latest                                          whether all is as it was recorded
@@ -50,8 +53,8 @@ Examples:
   team stats                                                  how each model did over all sessions
 
 Exit codes:
-  0    done: `run` has at least one answer, `judge` has a ranking, `vote` or `gate` approves
-  1    `vote` or `gate` rejects
+  0    done: `run` has at least one answer, `judge` has a ranking, `vote` or `gate` approves, `review` passes
+  1    `vote` or `gate` rejects, `review` is blocked by a finding
   2    wrong usage or configuration, or another process owns the session
   3    no decision
   4    nothing usable: no slot completed (with `--strict`: any slot is missing)
@@ -105,6 +108,8 @@ pub enum Command {
     RunAndJudge(RunAndJudgeArgs),
     /// Let every model of a panel vote on a text itself
     Vote(VoteArgs),
+    /// Let a panel review a plan, a change or files, and vote on what it finds
+    Review(ReviewArgs),
     /// Let a panel vote on what a branch changes, in CI
     Gate(GateArgs),
     /// Go on with a session that was cut off, stopped, or failed in part

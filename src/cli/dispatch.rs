@@ -7,7 +7,7 @@ use clap::Parser;
 use super::args::{Cli, Command};
 use super::context::Context;
 use super::{
-    completions, config, deep, demo, doctor, gate, gc, init, judge, looks, models, report, resume, run, schema,
+    completions, config, deep, demo, doctor, gate, gc, init, judge, looks, models, report, resume, review, run, schema,
     sessions, show, stats, verify, vote, warnings, watch,
 };
 use crate::error::{Error, ExitCode};
@@ -71,6 +71,7 @@ fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Error> {
         Command::RunAndJudge(args) => work()?.block_on(run::run_and_judge(&args, context)),
         Command::Judge(args) => work()?.block_on(judge::judge(&args, context)),
         Command::Vote(args) => work()?.block_on(vote::vote(&args, context)),
+        Command::Review(args) => work()?.block_on(review::review(&args, context)),
         Command::Gate(args) => work()?.block_on(gate::gate(&args, context)),
         Command::Resume(args) => work()?.block_on(resume::resume(&args, context)),
         Command::Demo(args) => work()?.block_on(demo::demo(&args, context)),

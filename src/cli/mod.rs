@@ -26,6 +26,7 @@ mod panel;
 mod printer;
 mod report;
 mod resume;
+mod review;
 mod run;
 mod schema;
 mod sessions;

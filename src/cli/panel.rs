@@ -295,6 +295,7 @@ fn explain(printer: &Printer, outcome: &Outcome, session: &str) {
                 tell(format!("`--strict`: {missing} of {all} members have no vote; {status} says why"));
             }
         }
+        Decision::Reviewed(verdict) => tell(verdict.sentence.clone()),
         Decision::NoDecision { why } => tell(format!("no decision: {why}")),
     }
     if failed && printer.verbosity() == Verbosity::Quiet {

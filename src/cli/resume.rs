@@ -2,10 +2,11 @@
 
 use super::args::{PaceArgs, ResumeArgs};
 use super::context::Context;
-use super::panel::{conclude, prepare, show_outcome};
-use crate::config::{Config, Limit};
-use crate::engine::{self, Pace, ResumeOptions, Resumption};
+use super::panel::{Prepared, conclude, prepare, show_outcome};
+use crate::config::{Config, Limit, ResolvedModel};
+use crate::engine::{self, Pace, ResumeOptions, Resumption, Terms};
 use crate::error::{Error, ExitCode, Result};
+use crate::pipeline::review::{self, Left, finished_review};
 use crate::session::{Catalogue, Session, SessionKind};
 
 /// Does what is left of a session.
@@ -18,6 +19,9 @@ pub(super) async fn resume(args: &ResumeArgs, context: &Context) -> Result<ExitC
         return Err(Error::usage(why).hint("`team gate` runs the gate again, on what is there now"));
     }
     let called = catalogue.reference(session.layout());
+    if session.kind() == SessionKind::Review {
+        return resume_review(session, &called, args, context).await;
+    }
     let options = ResumeOptions { failed: args.failed, accept_drift: args.accept_drift, pace: pace(&args.pace) };
     let left = Resumption::of(&session, options)?;
     let printer = &context.printer;
@@ -43,18 +47,51 @@ pub(super) async fn resume(args: &ResumeArgs, context: &Context) -> Result<ExitC
         [] => format!("left of `{}`: {votes}", session.id()),
         slots => format!("left of `{}`: slot {}, then {votes}", session.id(), slots.join(", ")),
     });
-    let mut flags = context.global.settings();
-    flags.max_cost = left.terms().max_cost;
-    flags.deadline = Some(left.terms().deadline.map_or(Limit::Unlimited, Limit::After));
-    // Loaded a second time for the deadline alone; what there is to warn of was said.
-    let config = Config::load(&context.cwd, &context.environment, flags)?;
-    // A session that was named by its path may lie elsewhere than the others.
-    let base = session.layout().root().parent().map(std::path::Path::to_owned);
-    let prepared = prepare(context, &config, &left.asked(), base.as_deref(), left.terms().require_blind).await?;
+    let prepared = prepare_again(context, &session, &left.asked(), left.terms()).await?;
     let resumed =
         conclude(context, prepared, async |context| engine::resume(session, left, context, &mut rand::rng()).await)
             .await?;
     Ok(resumed.exit_code())
+}
+
+/// The same of a review.
+async fn resume_review(session: Session, called: &str, args: &ResumeArgs, context: &Context) -> Result<ExitCode> {
+    let options = ResumeOptions { failed: args.failed, accept_drift: args.accept_drift, pace: pace(&args.pace) };
+    let left = Left::of(&session, options)?;
+    let printer = &context.printer;
+    for difference in left.drift() {
+        printer.warning(difference);
+    }
+    if left.is_done() {
+        printer.note(format!("nothing is left to do in `{}`", session.id()));
+        let outcome = finished_review(session)?;
+        show_outcome(context, &outcome, called)?;
+        return Ok(outcome.exit_code());
+    }
+    printer.note(format!("going on with `{}`", session.id()));
+    let prepared = prepare_again(context, &session, &left.asked(), left.terms()).await?;
+    let resumed = conclude(context, prepared, async |context| {
+        review::resume_review(session, left, context, &mut rand::rng()).await
+    })
+    .await?;
+    Ok(resumed.exit_code())
+}
+
+/// Prepares to ask `models` on the terms of the session.
+async fn prepare_again(
+    context: &Context,
+    session: &Session,
+    models: &[&ResolvedModel],
+    terms: Terms,
+) -> Result<Prepared> {
+    let mut flags = context.global.settings();
+    flags.max_cost = terms.max_cost;
+    flags.deadline = Some(terms.deadline.map_or(Limit::Unlimited, Limit::After));
+    // Loaded a second time for the deadline alone; what there is to warn of was said.
+    let config = Config::load(&context.cwd, &context.environment, flags)?;
+    // A session that was named by its path may lie elsewhere than the others.
+    let base = session.layout().root().parent().map(std::path::Path::to_owned);
+    prepare(context, &config, models, base.as_deref(), terms.require_blind).await
 }
 
 fn pace(args: &PaceArgs) -> Pace {

@@ -152,14 +152,13 @@ impl Folder {
                 observer.enter(place);
             }
             observer.event(&record, self.record.status());
-            let (layout, path) = match record.event {
+            let (layout, name) = match record.event {
                 Event::RoundOpened { round } => (self.layout.round(round), round.folder()),
-                Event::TurnOpened { turn, .. } if self.path == "." => {
-                    (self.layout.turn(turn), turn.folder().to_owned())
-                }
-                Event::TurnOpened { turn, .. } => (self.layout.turn(turn), format!("{}/{}", self.path, turn.folder())),
+                Event::TurnOpened { turn, .. } => (self.layout.turn(turn), turn.folder().to_owned()),
+                Event::PanelOpened { panel } => (self.layout.inner(panel), panel.folder()),
                 _ => continue,
             };
+            let path = if self.path == "." { name } else { format!("{}/{name}", self.path) };
             place.clone_from(&path);
             observer.enter(place);
             self.inside = Some(Box::new(Self::new(layout, path, self.id.clone())));

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{Leaks, Passes, Recuse, Repair, Untracked};
-use super::{GateEntry, Limit, OutputFormat, Price, PromptVia, Threshold, Wire};
+use super::{GateEntry, Limit, OutputFormat, Price, PromptVia, ReviewEntry, Threshold, Wire};
 use crate::money::Usd;
 
 /// One layer of settings; what is `None` or absent is left to the layers below.
@@ -65,6 +65,9 @@ pub struct FileSettings {
     /// What CI runs.
     #[serde(skip_serializing_if = "GateEntry::is_empty")]
     pub gate: GateEntry,
+    /// Reviews.
+    #[serde(skip_serializing_if = "ReviewEntry::is_empty")]
+    pub review: ReviewEntry,
     /// The review pipeline. Read for a later version, checked there.
     #[serde(skip_serializing_if = "toml::Table::is_empty")]
     pub pipeline: toml::Table,
@@ -204,6 +207,7 @@ pub(super) const TOP_KEYS: &[&str] = &[
     "offline",
     "contexts",
     "gate",
+    "review",
     "pipeline",
 ];
 /// The keys of `[models.ALIAS]`.
@@ -249,12 +253,16 @@ pub(super) const GATE_KEYS: &[&str] = &[
 /// The keys of `[gate.outputs]`.
 pub(super) const GATE_OUTPUT_KEYS: &[&str] = &["junit", "sarif", "gitlab", "markdown", "github"];
 
+/// The keys of `[review]`.
+pub(super) const REVIEW_KEYS: &[&str] = &["panel", "judges", "fail_on", "quorum", "max_bytes", "ignore"];
+
 /// The keys that may stand in the table at `path`, as far as they are fixed.
 pub(super) fn known_keys(path: &[String]) -> &'static [&'static str] {
     match path {
         [] => TOP_KEYS,
         [section] if section == "gate" => GATE_KEYS,
         [section, outputs] if section == "gate" && outputs == "outputs" => GATE_OUTPUT_KEYS,
+        [section] if section == "review" => REVIEW_KEYS,
         [section, _] if section == "models" => MODEL_KEYS,
         [section, _] if section == "providers" => PROVIDER_KEYS,
         [section, _] if section == "contexts" => CONTEXT_KEYS,
@@ -266,7 +274,7 @@ pub(super) fn known_keys(path: &[String]) -> &'static [&'static str] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::GateOutputs;
+    use crate::config::{FailOn, GateOutputs};
 
     fn struct_keys<T: Serialize>(value: &T) -> Vec<String> {
         // JSON keeps the absent ones, so this is the list of all fields.
@@ -284,11 +292,13 @@ mod tests {
         let gate =
             GateEntry { outputs: GateOutputs { github: Some(true), ..GateOutputs::default() }, ..GateEntry::default() };
         let context = ContextEntry::default();
+        let review = ReviewEntry { fail_on: Some(FailOn::default()), ..ReviewEntry::default() };
         let top = FileSettings {
             models: BTreeMap::from([("x".to_owned(), model.clone())]),
             providers: BTreeMap::from([("x".to_owned(), provider.clone())]),
             contexts: BTreeMap::from([("x".to_owned(), context.clone())]),
             gate: gate.clone(),
+            review: review.clone(),
             pipeline: filled,
             ..FileSettings::default()
         };
@@ -298,6 +308,7 @@ mod tests {
         assert_eq!(struct_keys(&context), CONTEXT_KEYS);
         assert_eq!(struct_keys(&Price::default()), PRICE_KEYS);
         assert_eq!(struct_keys(&gate), GATE_KEYS);
+        assert_eq!(struct_keys(&review), REVIEW_KEYS);
         assert_eq!(struct_keys(&gate.outputs), GATE_OUTPUT_KEYS);
     }
 }

@@ -13,7 +13,8 @@ use super::layer::{Layers, Origin};
 use super::problem::{ConfigError, Problem};
 use super::rules::{OwnAnswers, Untracked, VoteRules};
 use super::{
-    Environment, GateSettings, GateSubject, Threshold, Wire, builtin, imported, places, read, variables_layer,
+    Environment, GateSettings, GateSubject, ReviewSettings, Threshold, Wire, builtin, imported, places, read,
+    variables_layer,
 };
 use crate::error::Error;
 use crate::money::Usd;
@@ -72,6 +73,8 @@ pub struct Settings {
     pub providers: BTreeMap<String, ProviderEntry>,
     /// What CI runs.
     pub gate: GateSettings,
+    /// Reviews.
+    pub review: ReviewSettings,
 }
 
 /// The project's files as another revision than the one in the work tree has them.
@@ -354,6 +357,7 @@ fn settle(cwd: &Path, layers: &Layers, merged: FileSettings) -> Result<Settings,
         models: merged.models,
         providers: merged.providers,
         gate,
+        review: ReviewSettings::of(merged.review),
     })
 }
 

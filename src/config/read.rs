@@ -10,11 +10,11 @@ use toml::de::{DeTable, DeValue};
 
 use super::base_url;
 use super::file::{self, FileSettings, ModelEntry};
-use super::gate;
 use super::literal_secret;
 use super::nearest::nearest;
 use super::problem::Problem;
 use super::variables::{is_variable_name, variables_in};
+use super::{gate, review};
 
 /// Reads the text of the file at `path`; the table holds what was written, no defaults.
 pub(super) fn read(path: &Path, text: &str) -> Result<toml::Table, Vec<Problem>> {
@@ -69,21 +69,24 @@ pub(super) fn read(path: &Path, text: &str) -> Result<toml::Table, Vec<Problem>>
             .hint(secret.hint)
     }));
     check_values(path, &settings, &place, &mut problems);
-    check_gate(path, &settings, &place, &mut problems);
+    check_sections(path, &settings, &place, &mut problems);
     problems.sort_by_key(|problem| problem.line);
     if problems.is_empty() { Ok(table) } else { Err(problems) }
 }
 
-/// What the types alone cannot say about `[gate]`.
-fn check_gate(
+/// What the types alone cannot say about `[gate]` and `[review]`.
+fn check_sections(
     path: &Path,
     settings: &FileSettings,
     place: &dyn Fn(&[String]) -> Option<usize>,
     problems: &mut Vec<Problem>,
 ) {
-    for (key, message, hint) in gate::wrong_with(&settings.gate) {
-        let at = place(&["gate".to_owned(), key.to_owned()]);
-        problems.push(Problem::new(path, format!("`gate.{key}` {message}")).at(at).hint(hint));
+    let sections = [("gate", gate::wrong_with(&settings.gate)), ("review", review::wrong_with(&settings.review))];
+    for (section, wrong) in sections {
+        for (key, message, hint) in wrong {
+            let at = place(&[section.to_owned(), key.to_owned()]);
+            problems.push(Problem::new(path, format!("`{section}.{key}` {message}")).at(at).hint(hint));
+        }
     }
 }
 

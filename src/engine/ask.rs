@@ -1,11 +1,10 @@
 //! Judges are asked, in a round's folder or in that of a further turn, and their replies are read; so are members of a
-//! panel whose vote cannot be read.
+//! panel whose vote cannot be read, and reviewers whose findings cannot.
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::Path;
-
-use serde_json::Value;
+use std::sync::Arc;
 
 use super::record::record;
 use super::services::{Panel, Services};
@@ -15,28 +14,30 @@ use crate::fault::{self, Point};
 use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::{Assignment, Ballot, BallotForm, JudgePrompts, PromptError, parse, schema};
-use crate::runner::{Checks, Control, Limits, Observer, Purpose, SlotJob, run_panel};
+use crate::runner::{Checks, Control, Limits, Observer, Purpose, SlotJob, Workspace, run_panel};
 use crate::session::slot::SlotState;
 use crate::session::{Event, Layout, PanelFolder};
 
 /// What surrounds the asking.
-pub(super) struct Asking<'a> {
-    pub(super) services: &'a Services,
+pub(crate) struct Asking<'a> {
+    pub(crate) services: &'a Services,
     /// Of the whole session, whatever the folder of the turn.
-    pub(super) session: Layout,
-    pub(super) limits: Limits,
-    pub(super) control: &'a mut Control,
-    pub(super) observer: &'a mut dyn Observer,
+    pub(crate) session: Layout,
+    pub(crate) limits: Limits,
+    /// The snapshot that programs work in; judges have none.
+    pub(crate) workspace: Option<Arc<Workspace>>,
+    pub(crate) control: &'a mut Control,
+    pub(crate) observer: &'a mut dyn Observer,
 }
 
 /// How somebody's turn ended: its state, and what its reply says with the reply's hash where it completed.
-pub(super) struct Reply<B> {
-    pub(super) state: SlotState,
-    pub(super) ballot: Option<(Sha256Hash, B)>,
+pub(crate) struct Reply<B> {
+    pub(crate) state: SlotState,
+    pub(crate) ballot: Option<(Sha256Hash, B)>,
 }
 
-/// A question to one judge, or to one member of a panel that votes.
-pub(super) trait Question {
+/// A question to one judge, to one member of a panel that votes, or to one reviewer.
+pub(crate) trait Question {
     /// What its reply is read as.
     type Ballot;
 
@@ -46,14 +47,14 @@ pub(super) trait Question {
     /// Writes the prompt.
     fn write(&self, form: BallotForm, out: &mut impl Write) -> Result<()>;
 
-    /// What a provider that can is held to.
-    fn schema(&self) -> Value;
+    /// What the reply is for.
+    fn purpose(&self) -> Purpose;
 
     /// Reads the reply.
     fn read(&self, reply: &str) -> Self::Ballot;
 
-    /// How many votes the reply holds, and how many it should hold and does not.
-    fn count(ballot: &Self::Ballot) -> (u32, u32);
+    /// What is recorded of the reply of `asked`, whose hash is `response`.
+    fn read_event(asked: SlotId, response: Sha256Hash, ballot: &Self::Ballot) -> Event;
 
     /// What to do where the same cannot be asked again.
     const INSTEAD: &'static str;
@@ -96,16 +97,17 @@ impl Question for JudgeQuestion<'_, '_> {
         Ok(written?)
     }
 
-    fn schema(&self) -> Value {
-        schema(self.assignment)
+    fn purpose(&self) -> Purpose {
+        Purpose::Ballot { schema: schema(self.assignment) }
     }
 
     fn read(&self, reply: &str) -> Ballot {
         parse(reply, self.assignment)
     }
 
-    fn count(ballot: &Ballot) -> (u32, u32) {
-        (ballot.votes.len() as u32, ballot.missing.len() as u32)
+    fn read_event(judge: SlotId, response: Sha256Hash, ballot: &Ballot) -> Event {
+        let (votes, missing) = (ballot.votes.len() as u32, ballot.missing.len() as u32);
+        Event::Ballot { judge, response, votes, missing }
     }
 
     const INSTEAD: &'static str = "`team judge` has the answers judged anew, in a round of its own";
@@ -114,7 +116,7 @@ impl Question for JudgeQuestion<'_, '_> {
 /// Writes a prompt for each question, asks, and reads what came back. Of one that did not complete nothing is read.
 ///
 /// What is on record already (a prompt, a reply, a ballot) is not done again.
-pub(super) async fn ask<Q: Question>(
+pub(crate) async fn ask<Q: Question>(
     folder: &mut PanelFolder,
     questions: &[Q],
     asking: &mut Asking<'_>,
@@ -138,11 +140,11 @@ pub(super) async fn ask<Q: Question>(
         if folder.status().models.get(&judge).is_none_or(|entry| entry.state != SlotState::Pending) {
             continue;
         }
-        let purpose = Purpose::Ballot { schema: question.schema() };
-        jobs.push(SlotJob { id: judge, model, prompt: path, purpose });
+        jobs.push(SlotJob { id: judge, model, prompt: path, purpose: question.purpose() });
     }
     if !jobs.is_empty() {
-        let panel = Panel { session: &asking.session, manifest: folder.manifest(), workspace: None };
+        let panel =
+            Panel { session: &asking.session, manifest: folder.manifest(), workspace: asking.workspace.clone() };
         let shared = asking.services.shared(panel, asking.limits, Checks::default());
         let at_once = asking.services.at_once();
         run_panel(folder, jobs, shared, at_once, &mut *asking.control, &mut *asking.observer).await?;
@@ -158,12 +160,7 @@ pub(super) async fn ask<Q: Question>(
             (SlotState::Completed, Some(sha256)) => {
                 let bytes = fs_err::read(folder.layout().response(judge))?;
                 let ballot = question.read(&String::from_utf8_lossy(&bytes));
-                let (votes, missing) = Q::count(&ballot);
-                record_ballot(
-                    folder,
-                    Event::Ballot { judge, response: sha256, votes, missing },
-                    &mut *asking.observer,
-                )?;
+                record_ballot(folder, Q::read_event(judge, sha256, &ballot), &mut *asking.observer)?;
                 Some((sha256, ballot))
             }
             _ => None,
@@ -175,7 +172,7 @@ pub(super) async fn ask<Q: Question>(
 }
 
 /// Records what was read in a reply, unless it is on record.
-pub(super) fn record_ballot(folder: &mut PanelFolder, ballot: Event, observer: &mut dyn Observer) -> Result<()> {
+pub(crate) fn record_ballot(folder: &mut PanelFolder, ballot: Event, observer: &mut dyn Observer) -> Result<()> {
     if !folder.records().iter().any(|record| record.event == ballot) {
         record(folder, ballot, observer)?;
         fault::reach(Point::BallotRecorded);
@@ -184,7 +181,7 @@ pub(super) fn record_ballot(folder: &mut PanelFolder, ballot: Event, observer: &
 }
 
 /// Providers that can are held to the JSON schema.
-pub(super) fn form_of(model: &ResolvedModel) -> BallotForm {
+pub(crate) fn form_of(model: &ResolvedModel) -> BallotForm {
     match &model.target {
         Target::Http { provider, .. } if provider.json_schema => BallotForm::Json,
         Target::Local { .. } => BallotForm::Json,

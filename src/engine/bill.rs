@@ -10,10 +10,10 @@ use crate::session::slot::{Reason, Spent, Usage};
 use crate::session::{Event, History, Layout, Manifest, Money, Record, Round, SeatMoney, Session, SlotEnd, Turn};
 
 /// What the seats of one side have spent, by their ids.
-pub(super) type Seats = BTreeMap<SlotId, SeatMoney>;
+pub(crate) type Seats = BTreeMap<SlotId, SeatMoney>;
 
 /// Adds the calls of a folder's record, which went to the models of `manifest`.
-pub(super) fn add(seats: &mut Seats, manifest: &Manifest, records: &[Record]) {
+pub(crate) fn add(seats: &mut Seats, manifest: &Manifest, records: &[Record]) {
     let mut begun: Vec<SlotId> = Vec::new();
     for record in records {
         match &record.event {
@@ -88,7 +88,7 @@ fn round_seats(layout: &Layout) -> Option<Seats> {
 }
 
 /// Everything that a session has spent, over all rounds.
-pub(super) fn total(session: &Session) -> Money {
+pub(crate) fn total(session: &Session) -> Money {
     let panel = session.panel();
     let mut seats = Seats::new();
     add(&mut seats, panel.manifest(), panel.records());

@@ -84,11 +84,12 @@ impl JudgeRequest {
 }
 
 /// The answer of `model` in slot `id`.
-pub(super) fn answer_of(id: SlotId, model: &ResolvedModel) -> Answer {
+pub(crate) fn answer_of(id: SlotId, model: &ResolvedModel) -> Answer {
     Answer { id, identity: model.identity.clone(), vendors: model.vendors() }
 }
 
-fn judge_of(id: SlotId, model: &ResolvedModel, seat: Option<SlotId>) -> Judge {
+/// The judge `id` that `model` is, with its seat in the panel where it has one.
+pub(crate) fn judge_of(id: SlotId, model: &ResolvedModel, seat: Option<SlotId>) -> Judge {
     Judge {
         id,
         identity: model.identity.clone(),
@@ -99,7 +100,7 @@ fn judge_of(id: SlotId, model: &ResolvedModel, seat: Option<SlotId>) -> Judge {
 }
 
 /// The judges of `round` in the user's order, each with the seat of the panel that it stands for.
-pub(super) fn seated_judges(round: &Manifest, panel: &Manifest, bench: Bench) -> Vec<Judge> {
+pub(crate) fn seated_judges(round: &Manifest, panel: &Manifest, bench: Bench) -> Vec<Judge> {
     let judge = |(index, id): (usize, &SlotId)| {
         let seat = match bench {
             Bench::Panel => panel.shuffle_order.get(index).copied(),

@@ -44,3 +44,16 @@ pub use services::{Folders, Services, redactor_for};
 pub use verify::{Checked, Mismatch, RecordEnd, Verification, verify};
 pub use vote::{VoteRequest, check_judgeable, vote};
 pub use workspace::{LeftOut, Origin, Selection, WorkspaceRequest};
+
+// What the pipeline does as runs and votes do.
+pub(crate) use ask::{Asking, Question, Reply, ask, record_ballot};
+pub(crate) use bill::total;
+pub(crate) use judge::{answer_of, judge_of, seated_judges};
+pub(crate) use plan::{WrittenTerms, load_again, written};
+pub(crate) use record::{record, show_last, show_since};
+pub(crate) use resume::{Drifted, drifted_prompts, refuse_drift};
+pub(crate) use round::Chance;
+pub(crate) use rules::Bench;
+pub(crate) use run::{end, stopped_state};
+pub(crate) use services::Panel;
+pub(crate) use workspace::{MOST_BYTES, MOST_FILES, is_obeyed, publish_snapshot, take_selection};

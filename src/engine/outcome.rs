@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::ExitCode;
+use crate::findings::ReviewVerdict;
 use crate::ids::SlotId;
 use crate::runner::StopAll;
 use crate::session::Layout;
@@ -36,6 +37,8 @@ pub enum Decision {
         /// Whether a vote is missing that `--strict` wants.
         short: bool,
     },
+    /// A review came to its verdict.
+    Reviewed(Box<ReviewVerdict>),
     /// Votes were wanted and decide nothing.
     NoDecision {
         /// Why.
@@ -66,6 +69,7 @@ impl Outcome {
             (Some(StopAll::Request), _) => ExitCode::signal(2),
             (_, Decision::NothingUsable { .. } | Decision::Voted { short: true, .. }) => ExitCode::NOTHING_USABLE,
             (_, Decision::Voted { verdict, .. }) => verdict.decision.exit_code(),
+            (_, Decision::Reviewed(verdict)) => verdict.decision.exit_code(),
             (_, Decision::NoDecision { .. }) => ExitCode::NO_DECISION,
             (_, Decision::Answers { .. } | Decision::Ranking) => ExitCode::DONE,
         }

@@ -39,7 +39,7 @@ pub struct Terms {
 /// [`Terms`] as they are written, times in milliseconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct WrittenTerms {
+pub(crate) struct WrittenTerms {
     timeout_ms: Option<u64>,
     idle_timeout_ms: Option<u64>,
     deadline_ms: Option<u64>,
@@ -308,7 +308,7 @@ impl ImportPlan {
 }
 
 /// The texts that models were to be asked with, read again from the user's folder.
-pub(super) fn load_again(folder: Option<&Path>) -> Result<Prompts> {
+pub(crate) fn load_again(folder: Option<&Path>) -> Result<Prompts> {
     Prompts::load(folder).map_err(|error| {
         Error::usage(error.to_string()).hint("models were to be asked with these prompts: put them back")
     })
@@ -324,7 +324,7 @@ fn read<T: for<'de> Deserialize<'de>>(records: &[Record]) -> Result<Option<T>> {
 }
 
 /// As the record keeps it.
-pub(super) fn written(plan: &impl Serialize) -> Result<serde_json::Value> {
+pub(crate) fn written(plan: &impl Serialize) -> Result<serde_json::Value> {
     serde_json::to_value(plan).map_err(|error| Error::internal(error.to_string()))
 }
 

@@ -8,21 +8,21 @@ use crate::session::Event;
 use crate::session::store::Events;
 
 /// Records `event` and shows it.
-pub(super) fn record(folder: &mut impl Events, event: Event, observer: &mut dyn Observer) -> Result<()> {
+pub(crate) fn record(folder: &mut impl Events, event: Event, observer: &mut dyn Observer) -> Result<()> {
     let record = folder.record(event, Timestamp::now())?;
     observer.event(&record, folder.status());
     Ok(())
 }
 
 /// Shows the lines of `folder`'s record after the first `known` ones.
-pub(super) fn show_since(folder: &impl Events, known: usize, observer: &mut dyn Observer) {
+pub(crate) fn show_since(folder: &impl Events, known: usize, observer: &mut dyn Observer) {
     for record in folder.records().iter().skip(known) {
         observer.event(record, folder.status());
     }
 }
 
 /// Shows the last line of `folder`'s record: what the session recorded by itself (a folder made, a round opened).
-pub(super) fn show_last(folder: &impl Events, observer: &mut dyn Observer) {
+pub(crate) fn show_last(folder: &impl Events, observer: &mut dyn Observer) {
     if let Some(record) = folder.records().last() {
         observer.event(record, folder.status());
     }
@@ -66,6 +66,7 @@ mod tests {
             prompts: BTreeMap::new(),
             plan: None,
             judges: None,
+            pipeline: None,
         };
         let mut session = MemorySessions::default().create(new, Timestamp::now(), &mut rand::rng()).unwrap();
         let slot = *session.status().models.keys().next().unwrap();

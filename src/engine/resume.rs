@@ -54,7 +54,8 @@ pub struct Pace {
 }
 
 impl Pace {
-    fn over(self, Terms { limits, deadline, max_cost, require_blind }: Terms) -> Terms {
+    /// The terms on record, but for what is given here.
+    pub(crate) fn over(self, Terms { limits, deadline, max_cost, require_blind }: Terms) -> Terms {
         Terms {
             limits: Limits {
                 timeout: self.timeout.unwrap_or(limits.timeout),
@@ -105,7 +106,7 @@ impl Resumption {
         panel.check_answers()?;
         let plan = RunPlan::read(panel.records())?;
         let known = accepted(panel.records());
-        let mut drift = Drifted { session: session.layout(), known: &known, found: Drift::default() };
+        let mut drift = Drifted::new(session.layout(), &known);
         drift.look(panel.records(), session.layout())?;
         let slots = panel.left(options.failed);
         let manifest = panel.manifest();
@@ -170,13 +171,7 @@ impl Resumption {
             true => Stand::of(plan.workspace.as_ref(), panel.records(), session.layout(), &mut drift.differences)?,
             false => Stand::Nothing,
         };
-        drift.differences.sort();
-        drift.differences.dedup();
-        if !drift.differences.is_empty() && !options.accept_drift {
-            let error = Error::usage(format!("`{}` is not as it was when it began", session.id()));
-            let error = drift.differences.iter().fold(error, |error, difference| error.hint(difference));
-            return Err(error.hint("put it back, or go on all the same with `--accept-drift`; the verdict will say so"));
-        }
+        let drift = refuse_drift(drift, session.id(), options.accept_drift)?;
 
         let complete = panel.status().models.iter().filter(|(slot, entry)| {
             entry.state == SlotState::Completed
@@ -357,17 +352,35 @@ fn members_of(manifest: &Manifest) -> Vec<ResolvedModel> {
     members.map(|member| member.resolved.clone()).collect()
 }
 
+/// Fails where something is not as it was, unless that is accepted.
+pub(crate) fn refuse_drift(mut drift: Drift, session: &str, accept: bool) -> Result<Drift> {
+    drift.differences.sort();
+    drift.differences.dedup();
+    if drift.differences.is_empty() || accept {
+        return Ok(drift);
+    }
+    let error = Error::usage(format!("`{session}` is not as it was when it began"));
+    let error = drift.differences.iter().fold(error, |error, difference| error.hint(difference));
+    Err(error.hint("put it back, or go on all the same with `--accept-drift`; the verdict will say so"))
+}
+
 /// Looks for what is not as it was recorded at the beginning.
-struct Drifted<'a> {
+pub(crate) struct Drifted<'a> {
     session: &'a Layout,
     /// What was accepted before.
     known: &'a BTreeMap<String, (Sha256Hash, usize)>,
-    found: Drift,
+    /// What was found.
+    pub(crate) found: Drift,
 }
 
-impl Drifted<'_> {
+impl<'a> Drifted<'a> {
+    /// In `session`, of which the files in `known` were accepted before as they were.
+    pub(crate) fn new(session: &'a Layout, known: &'a BTreeMap<String, (Sha256Hash, usize)>) -> Self {
+        Self { session, known, found: Drift::default() }
+    }
+
     /// Looks at one folder of the session.
-    fn look(&mut self, records: &[Record], layout: &Layout) -> Result<()> {
+    pub(crate) fn look(&mut self, records: &[Record], layout: &Layout) -> Result<()> {
         let Some(Event::Created { tool, input, task, manifest, .. }) = records.first().map(|record| &record.event)
         else {
             return Ok(());
@@ -396,7 +409,7 @@ impl Drifted<'_> {
 }
 
 /// The texts sent to models that are not those of the beginning; `now` are the hashes of those in use.
-fn drifted_prompts(records: &[Record], now: BTreeMap<String, Sha256Hash>) -> Vec<String> {
+pub(crate) fn drifted_prompts(records: &[Record], now: BTreeMap<String, Sha256Hash>) -> Vec<String> {
     let Some(Event::Created { prompts, .. }) = records.first().map(|record| &record.event) else { return Vec::new() };
     let names = prompts.keys().chain(now.keys().filter(|name| !prompts.contains_key(*name)));
     let changed = names.filter(|name| prompts.get(*name) != now.get(*name));

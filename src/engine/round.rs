@@ -161,7 +161,14 @@ pub(super) async fn run_round<R: CryptoRng>(
     }
 
     let mut turns = Turns {
-        asking: Asking { services, session: session.layout().clone(), limits: terms.limits, control, observer },
+        asking: Asking {
+            services,
+            session: session.layout().clone(),
+            limits: terms.limits,
+            workspace: None,
+            control,
+            observer,
+        },
         prompts: &prompts,
         round,
         kind,
@@ -197,16 +204,16 @@ pub(super) fn write_votes(folder: &mut PanelFolder, votes: &Votes) -> Result<Sha
 }
 
 /// What is drawn in a round, again the same whenever it is drawn: from the manifest's nonce, which nobody but `team` sees.
-pub(super) struct Chance {
+pub(crate) struct Chance {
     nonce: String,
 }
 
 impl Chance {
-    pub(super) fn of(manifest: &Manifest) -> Self {
+    pub(crate) fn of(manifest: &Manifest) -> Self {
         Self { nonce: manifest.nonce.clone() }
     }
 
-    pub(super) fn rng(&self, purpose: &str) -> StdRng {
+    pub(crate) fn rng(&self, purpose: &str) -> StdRng {
         StdRng::from_seed(*Sha256Hash::of(format!("{purpose} {}", self.nonce).as_bytes()).bytes())
     }
 }

@@ -15,7 +15,7 @@ const REPAIR: &str = "repair";
 
 /// Where the judges of a round come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Bench {
+pub(crate) enum Bench {
     /// They are the panel itself, so each has a seat of its own among the answers.
     Panel,
     /// They were named with `--judges`.

@@ -97,6 +97,7 @@ pub(super) async fn begin<R: CryptoRng>(
         prompts,
         plan: Some(plan),
         judges: request.judge.as_ref().and_then(|judge| judge.judges.clone()),
+        pipeline: None,
     };
     let session = match request.keeping {
         Keeping::Folder(_) => Session::create(new, now, rng)?,
@@ -383,7 +384,7 @@ async fn judge_session<R: CryptoRng>(
 }
 
 /// How what was stopped is closed.
-pub(super) const fn stopped_state(stop: StopAll) -> SessionState {
+pub(crate) const fn stopped_state(stop: StopAll) -> SessionState {
     match stop {
         StopAll::Signal(_) | StopAll::Request | StopAll::Budget => SessionState::Cancelled,
         StopAll::Deadline => SessionState::Failed,
@@ -391,7 +392,7 @@ pub(super) const fn stopped_state(stop: StopAll) -> SessionState {
 }
 
 /// Closes the session; what went wrong before is not hidden by what goes wrong in the close, nor the other way round.
-pub(super) fn end(
+pub(crate) fn end(
     mut session: Session,
     decision: Decision,
     verdict: Option<String>,
@@ -404,6 +405,7 @@ pub(super) fn end(
     let state = match (stop, &decision) {
         (Some(StopAll::Signal(_) | StopAll::Request | StopAll::Budget), _) => SessionState::Cancelled,
         (_, Decision::NothingUsable { complete: 0, .. }) => SessionState::Failed,
+        (_, Decision::Reviewed(verdict)) if verdict.seats.usable == 0 => SessionState::Failed,
         _ => SessionState::Completed,
     };
     observer.enter(".");

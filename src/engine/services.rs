@@ -51,12 +51,12 @@ pub struct Folders<'a> {
 }
 
 /// A panel whose slots share something.
-pub(super) struct Panel<'a> {
+pub(crate) struct Panel<'a> {
     /// The session that it is of, or is a round of.
-    pub(super) session: &'a Layout,
-    pub(super) manifest: &'a Manifest,
+    pub(crate) session: &'a Layout,
+    pub(crate) manifest: &'a Manifest,
     /// The snapshot that its programs work in; judges have none.
-    pub(super) workspace: Option<Arc<Workspace>>,
+    pub(crate) workspace: Option<Arc<Workspace>>,
 }
 
 impl Services {
@@ -168,7 +168,7 @@ impl Services {
     }
 
     /// What the slots of a panel share.
-    pub(super) fn shared(&self, panel: Panel<'_>, limits: Limits, checks: Checks) -> Arc<Shared> {
+    pub(crate) fn shared(&self, panel: Panel<'_>, limits: Limits, checks: Checks) -> Arc<Shared> {
         let Panel { session, manifest, workspace } = panel;
         let local: Option<(Provider, String)> =
             self.local.as_ref().map(|server| (server.provider().clone(), server.key().to_owned()));

@@ -23,11 +23,13 @@ pub enum FolderUse {
     Canary,
     /// The session of a check that asks.
     Doctor,
+    /// What git makes on the way to a snapshot.
+    Git,
 }
 
 impl FolderUse {
     /// Every purpose.
-    pub const ALL: [Self; 3] = [Self::Slots, Self::Canary, Self::Doctor];
+    pub const ALL: [Self; 4] = [Self::Slots, Self::Canary, Self::Doctor, Self::Git];
 
     /// How the folder's name begins.
     #[must_use]
@@ -36,6 +38,7 @@ impl FolderUse {
             Self::Slots => "team-slots-",
             Self::Canary => "team-canary-",
             Self::Doctor => "team-doctor-",
+            Self::Git => "team-git-",
         }
     }
 }

@@ -8,6 +8,7 @@
 mod beside;
 mod call;
 mod commit;
+mod contents;
 mod diff;
 mod files;
 mod ignore;
@@ -18,6 +19,7 @@ mod tests;
 pub use beside::{Lender, RepositoryKind};
 pub use call::{Git, GitError};
 pub use commit::{Expected, NewCommit, TreeId};
+pub use contents::Content;
 pub use diff::{Change, ChangedFile, EntryKind, Patch, RepoPath};
 pub use files::Listed;
 pub use ignore::with_line;

@@ -118,12 +118,22 @@ pub(super) fn change(record: &Record, status: &Status, starts: Starts, ink: Ink)
             Some("second pass: the judges see the same answers in reverse order".to_owned())
         }
         Event::TurnOpened { turn: Turn::Repair, judges } => {
-            let judges: Vec<String> = judges.iter().map(ToString::to_string).collect();
-            let what = if who.is_empty() { "a vote that can be read" } else { "what ballots lack" };
-            Some(format!("asking once more for {what}: {who}{}", judges.join(", ")))
+            let what = match status.phase {
+                Phase::Judge => "what ballots lack",
+                Phase::Review => "findings that can be read",
+                _ => "a vote that can be read",
+            };
+            Some(format!("asking once more for {what}: {who}{}", listed(judges)))
+        }
+        Event::TurnOpened { turn: Turn::Fresh, judges } => {
+            Some(format!("asking anew, for what was mended cannot be read either: {who}{}", listed(judges)))
         }
         _ => None,
     }
+}
+
+fn listed(slots: &[SlotId]) -> String {
+    slots.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn seconds_of(status: &Status, slot: SlotId) -> Option<u64> {

@@ -112,8 +112,9 @@ pub(super) fn at_work_and_waiting(status: &Status) -> (usize, usize) {
 /// What the members of the panel are called.
 pub(super) const fn members(status: &Status) -> &'static str {
     match status.phase {
-        Phase::Judge => "judges",
-        Phase::Init | Phase::Run | Phase::Verdict => "slots",
+        Phase::Judge | Phase::Vote => "judges",
+        Phase::Review => "reviewers",
+        Phase::Init | Phase::Run | Phase::Verdict | Phase::Report => "slots",
     }
 }
 

@@ -127,11 +127,15 @@ impl Control {
     /// Whether a request for a slot of `round` (the session's own panel where `None`) is about the panel in `layout`;
     /// further turns are turns of that round, or panel.
     pub(crate) fn is_about(&self, round: Option<Round>, layout: &Layout) -> bool {
-        self.requests.as_ref().is_some_and(|session| match round {
-            Some(round) => layout.root().starts_with(session.round(round).root()),
-            None => {
-                session.root() == layout.root()
-                    || Turn::ALL.iter().any(|turn| session.turn(*turn).root() == layout.root())
+        self.requests.as_ref().is_some_and(|session| {
+            // A pipeline's panels are inside of its session; one at a time is at work.
+            let around = layout.pipeline_panel(session).unwrap_or_else(|| session.clone());
+            match round {
+                Some(round) => layout.root().starts_with(around.round(round).root()),
+                None => {
+                    around.root() == layout.root()
+                        || Turn::ALL.iter().any(|turn| around.turn(*turn).root() == layout.root())
+                }
             }
         })
     }

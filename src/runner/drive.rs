@@ -85,7 +85,7 @@ async fn drive_process(
     let job = &attempt.job;
     let directory = attempt.layout.work_of(job.id);
     let purpose = match job.purpose {
-        Purpose::Answer => agents::Purpose::Answer,
+        Purpose::Answer | Purpose::Review { .. } => agents::Purpose::Answer,
         Purpose::Ballot { .. } => agents::Purpose::Judge,
     };
     let Some(surroundings) = &shared.surroundings else {
@@ -302,6 +302,7 @@ async fn drive_http(
     };
     let schema = match &attempt.job.purpose {
         Purpose::Ballot { schema } => Some(http::JsonSchema { name: "ballot".to_owned(), value: schema.clone() }),
+        Purpose::Review { schema } => Some(http::JsonSchema { name: "findings".to_owned(), value: schema.clone() }),
         Purpose::Answer => None,
     };
     let request = http::Request {

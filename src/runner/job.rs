@@ -34,6 +34,11 @@ pub struct SlotJob {
 pub enum Purpose {
     /// It is the answer to the user's task.
     Answer,
+    /// It is a review: whoever can may read files, and a provider that can is held to this schema.
+    Review {
+        /// The JSON schema.
+        schema: Value,
+    },
     /// It is a ballot; a provider that can is held to this schema.
     Ballot {
         /// The JSON schema.

@@ -36,6 +36,12 @@ impl Workspace {
         Self { folder, tree, begun: AtomicU64::new(0), compared: Mutex::new((0, None)) }
     }
 
+    /// Where it lies.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Makes it ready for one slot. Where mounts keep it as it is, all slots share it; elsewhere a program could at least
     /// change permissions, and what one of them does another must not find.
     pub(crate) fn place(&self, mechanism: Mechanism, private: &mut PrivateFolder) -> io::Result<Placed> {

@@ -230,6 +230,7 @@ mod tests {
             prompts: BTreeMap::new(),
             plan: None,
             judges: None,
+            pipeline: None,
         };
         let session = Session::create(new, Timestamp::from_second(second).unwrap(), &mut rand::rng()).unwrap();
         session.id().to_owned()

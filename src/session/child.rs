@@ -7,16 +7,19 @@ use std::collections::BTreeMap;
 
 use fs_err as files;
 use jiff::Timestamp;
+use rand::CryptoRng;
 
 use super::SessionError;
 use super::events::{Event, Parent, Record};
-use super::layout::{Layout, Round, Turn};
+use super::layout::{InnerPanel, Layout, Round, Turn};
 use super::meta::{SessionKind, SessionState};
-use super::panel::{Contents, PanelFolder};
+use super::owner::NewRound;
+use super::panel::{Contents, NewPanel, PanelFolder};
 use super::take_up::{Drift, Ended, TakeUp};
 use crate::fault::{self, Point};
 use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
+use crate::model::ResolvedModel;
 
 /// A further turn of some judges of a round.
 #[derive(Debug)]
@@ -37,11 +40,35 @@ pub struct NewTurn<'a> {
     pub failed: bool,
 }
 
+/// A panel inside of a pipeline session.
+#[derive(Debug)]
+pub struct NewInner<'a> {
+    /// The kind of session it belongs to.
+    pub kind: SessionKind,
+    /// Which panel.
+    pub panel: InnerPanel,
+    /// The prompt of all of its slots.
+    pub input: &'a [u8],
+    /// Who is asked, in the user's order.
+    pub models: Vec<ResolvedModel>,
+    /// What keeps them apart.
+    pub isolation: String,
+    /// The hash of each template used.
+    pub prompts: BTreeMap<String, Sha256Hash>,
+    /// The rules in force, by name.
+    pub rules: BTreeMap<String, String>,
+    /// What is to be done in it, for whoever resumes it.
+    pub plan: Option<serde_json::Value>,
+    /// Whether slots that ended with an error of their own are asked again, where the panel is taken up.
+    pub failed: bool,
+}
+
 /// Which child of a panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Child {
     Round(Round),
     Turn(Turn),
+    Inner(InnerPanel),
 }
 
 impl Child {
@@ -49,6 +76,7 @@ impl Child {
         match (self, event) {
             (Self::Round(own), Event::RoundOpened { round }) => own == *round,
             (Self::Turn(own), Event::TurnOpened { turn, .. }) => own == *turn,
+            (Self::Inner(own), Event::PanelOpened { panel }) => own == *panel,
             _ => false,
         }
     }
@@ -57,15 +85,35 @@ impl Child {
         match self {
             Self::Round(round) => Event::RoundClosed { round, events, head },
             Self::Turn(turn) => Event::TurnClosed { turn, events, head },
+            Self::Inner(panel) => Event::PanelClosed { panel, events, head },
         }
     }
 
-    fn reach(self, of_round: Point, of_turn: Point) {
-        match self {
-            Self::Round(_) => fault::reach(of_round),
-            Self::Turn(_) => fault::reach(of_turn),
-        }
+    fn reach(self, step: Step) {
+        fault::reach(match (self, step) {
+            (Self::Round(_), Step::Folder) => Point::RoundFolder,
+            (Self::Round(_), Step::Recorded) => Point::RoundRecorded,
+            (Self::Round(_), Step::Closed) => Point::RoundClosed,
+            (Self::Round(_), Step::Tied) => Point::RoundTied,
+            (Self::Turn(_), Step::Folder) => Point::TurnFolder,
+            (Self::Turn(_), Step::Recorded) => Point::TurnRecorded,
+            (Self::Turn(_), Step::Closed) => Point::TurnClosed,
+            (Self::Turn(_), Step::Tied) => Point::TurnTied,
+            (Self::Inner(_), Step::Folder) => Point::InnerFolder,
+            (Self::Inner(_), Step::Recorded) => Point::InnerRecorded,
+            (Self::Inner(_), Step::Closed) => Point::InnerClosed,
+            (Self::Inner(_), Step::Tied) => Point::InnerTied,
+        });
     }
+}
+
+/// A step in the life of a child.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Folder,
+    Recorded,
+    Closed,
+    Tied,
 }
 
 /// Whether somebody was or could be asked in the panel at `layout`: the first line of its record is whole.
@@ -91,8 +139,11 @@ impl PanelFolder {
         if layout.root().is_dir() && !has_record(layout)? {
             fs::remove_dir_all(layout.root())?;
         }
+        if let (Child::Inner(_), Some(around)) = (child, layout.root().parent()) {
+            fs::create_dir_all(around)?;
+        }
         fs::create_dir_exclusive(layout.root())?;
-        child.reach(Point::RoundFolder, Point::TurnFolder);
+        child.reach(Step::Folder);
         let lines = self.records();
         let head = match lines.iter().rposition(|record| child.is_opened_by(&record.event)) {
             Some(at) => lines.get(at + 1).map_or_else(|| self.head(), |next| next.prev),
@@ -102,7 +153,7 @@ impl PanelFolder {
                 self.head()
             }
         };
-        child.reach(Point::RoundRecorded, Point::TurnRecorded);
+        child.reach(Step::Recorded);
         head.ok_or_else(|| SessionError::Missing(self.layout().events()))
     }
 
@@ -124,7 +175,7 @@ impl PanelFolder {
         if let Some(error) = errors.into_iter().next() {
             return Err(error);
         }
-        child.reach(Point::RoundClosed, Point::TurnClosed);
+        child.reach(Step::Closed);
         let (Some(head), Some(last)) = (folder.head(), folder.last()) else {
             return Err(SessionError::Missing(folder.layout().events()));
         };
@@ -132,7 +183,7 @@ impl PanelFolder {
         if !self.records().iter().any(|record| record.event == tied) {
             self.record(tied, now)?;
         }
-        child.reach(Point::RoundTied, Point::TurnTied);
+        child.reach(Step::Tied);
         Ok(last.clone())
     }
 
@@ -160,7 +211,7 @@ impl PanelFolder {
             task: None,
             manifest: self.manifest().clone(),
             copied: Some(self.layout().manifest()),
-            parent: Some(Parent { round, turn: Some(turn), head }),
+            parent: Some(Parent { round, turn: Some(turn), panel: self.inner(), head }),
             isolation,
             prompts,
             // Those of its round.
@@ -168,6 +219,134 @@ impl PanelFolder {
             plan: None,
         };
         Self::fill(layout, contents, now)
+    }
+
+    /// The panel of a pipeline that this is, or that it is a round or a turn of.
+    #[must_use]
+    pub fn inner(&self) -> Option<InnerPanel> {
+        match self.records().first().map(|first| &first.event) {
+            Some(Event::Created { parent: Some(parent), .. }) => parent.panel,
+            _ => None,
+        }
+    }
+
+    /// Opens a panel inside of this session's own folder. One that was opened before is taken up.
+    pub fn open_inner(
+        &mut self,
+        new: NewInner<'_>,
+        now: Timestamp,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self, SessionError> {
+        let NewInner { kind, panel, input, models, isolation, prompts, rules, plan, failed } = new;
+        let layout = self.layout().inner(panel);
+        if has_record(&layout)? {
+            let mut opened = Self::open(layout, &self.status().session)?;
+            let how = TakeUp { failed, drift: &Drift::NONE, isolation: Some(&isolation), ended: Ended::StaysClosed };
+            opened.take_up(how, now)?;
+            return Ok(opened);
+        }
+        let head = self.open_child(Child::Inner(panel), &layout, Event::PanelOpened { panel }, now)?;
+        let session = self.status().session.clone();
+        let contents = NewPanel {
+            kind,
+            session: &session,
+            input: Some(input),
+            task: None,
+            models,
+            parent: Some(Parent { round: None, turn: None, panel: Some(panel), head }),
+            isolation,
+            prompts,
+            rules,
+            plan,
+            judges: None,
+            cast: None,
+        };
+        Self::create(layout, contents, now, rng)
+    }
+
+    /// Whether somebody was or could be asked in the panel inside of this one.
+    pub fn has_inner(&self, panel: InnerPanel) -> Result<bool, SessionError> {
+        has_record(&self.layout().inner(panel))
+    }
+
+    /// Opens a panel inside of this one as it lies there; nothing is written.
+    pub fn enter_inner(&self, panel: InnerPanel) -> Result<Self, SessionError> {
+        Self::open(self.layout().inner(panel), &self.status().session)
+    }
+
+    /// Opens a round of votes on what this panel answered as it lies there, where somebody could be asked in it.
+    pub fn enter_round(&self, round: Round) -> Result<Option<Self>, SessionError> {
+        let layout = self.layout().round(round);
+        has_record(&layout)?.then(|| Self::open(layout, &self.status().session)).transpose()
+    }
+
+    /// Closes a panel inside of this one and ties its record to this one's; gives back the panel's last line.
+    pub fn close_inner(
+        &mut self,
+        panel: InnerPanel,
+        folder: Self,
+        state: SessionState,
+        now: Timestamp,
+    ) -> Result<Record, SessionError> {
+        self.close_child(Child::Inner(panel), folder, state, now)
+    }
+
+    /// Opens a new round of votes on what this panel answered.
+    pub fn open_round(
+        &mut self,
+        kind: SessionKind,
+        new: NewRound,
+        now: Timestamp,
+        rng: &mut impl CryptoRng,
+    ) -> Result<(Round, Self), SessionError> {
+        let rounds = self.layout().rounds();
+        // One in which nobody could be asked, because its owner died before it was made, is made now.
+        let unmade = match rounds.last() {
+            Some(last) if !has_record(&self.layout().round(*last))? => Some(*last),
+            _ => None,
+        };
+        let round = unmade.unwrap_or(Round(rounds.len() as u32 + 1));
+        let layout = self.layout().round(round);
+        let head = self.open_child(Child::Round(round), &layout, Event::RoundOpened { round }, now)?;
+        let session = self.status().session.clone();
+        let panel = NewPanel {
+            kind,
+            session: &session,
+            input: None,
+            task: None,
+            models: new.judges,
+            parent: Some(Parent { round: Some(round), turn: None, panel: self.inner(), head }),
+            isolation: new.isolation,
+            prompts: new.prompts,
+            rules: new.rules,
+            plan: new.plan,
+            judges: None,
+            cast: None,
+        };
+        Ok((round, Self::create(layout, panel, now, rng)?))
+    }
+
+    /// Takes up the first round of votes on what this panel answered; `None` where there is none in which somebody could
+    /// be asked.
+    pub fn take_up_round(&self, round: Round, how: TakeUp<'_>, now: Timestamp) -> Result<Option<Self>, SessionError> {
+        let layout = self.layout().round(round);
+        if !has_record(&layout)? {
+            return Ok(None);
+        }
+        let mut folder = Self::open(layout, &self.status().session)?;
+        folder.take_up(how, now)?;
+        Ok(Some(folder))
+    }
+
+    /// Closes a round of votes and ties its record to this one; gives back the round's last line.
+    pub fn close_round(
+        &mut self,
+        round: Round,
+        folder: Self,
+        state: SessionState,
+        now: Timestamp,
+    ) -> Result<Record, SessionError> {
+        self.close_child(Child::Round(round), folder, state, now)
     }
 
     /// Ends the turns inside of this folder that nobody goes on with.

@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 use super::SessionError;
 use super::chain::Chain;
 use super::conversation::Role;
-use super::layout::{Round, Turn};
+use super::layout::{InnerPanel, Round, Turn};
 use super::life::Why;
 use super::meta::{Phase, SessionKind, SessionState};
-use super::slot::{Reason, SealedCost, SlotState, Usage};
+use super::slot::SlotEnd;
 use crate::fs::AppendLog;
 use crate::ids::{DateTime, FormatVersion, Sha256Hash, SlotId};
 
@@ -148,6 +148,34 @@ pub enum Event {
         /// The hash of its last line.
         head: Sha256Hash,
     },
+    /// A panel inside of a pipeline session was opened.
+    PanelOpened {
+        /// Which.
+        panel: InnerPanel,
+    },
+    /// Such a panel ended.
+    PanelClosed {
+        /// Which.
+        panel: InnerPanel,
+        /// How many lines its record has.
+        events: u64,
+        /// The hash of its last line.
+        head: Sha256Hash,
+    },
+    /// A file of the pipeline was written; of one that is written again the newest counts.
+    FileWritten {
+        /// Its name in the folder.
+        file: String,
+        /// Its hash.
+        sha256: Sha256Hash,
+    },
+    /// The ledger of findings has grown to this.
+    LedgerWritten {
+        /// How many lines it has.
+        lines: u64,
+        /// The hash of the last one.
+        head: Sha256Hash,
+    },
     /// The prompt of a judge was written.
     PromptWritten {
         /// The judge.
@@ -175,6 +203,16 @@ pub enum Event {
         votes: u32,
         /// How many it should hold and does not.
         missing: u32,
+    },
+    /// A reviewer's reply was read for findings.
+    FindingsRead {
+        /// The reviewer.
+        slot: SlotId,
+        /// The hash of the reply.
+        response: Sha256Hash,
+        /// How many it holds; absent where it cannot be read.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        findings: Option<u32>,
     },
     /// The verdict was published.
     Verdict {
@@ -270,6 +308,11 @@ impl Parent {
     pub(super) const fn phase(&self) -> Phase {
         if self.round.is_some() { Phase::Judge } else { Phase::Run }
     }
+
+    /// Whether it is a panel of a pipeline itself, and neither a round of votes nor a further turn.
+    pub(super) const fn is_inner(&self) -> bool {
+        self.panel.is_some() && self.round.is_none() && self.turn.is_none()
+    }
 }
 
 /// What ties a round's record to its session's.
@@ -281,118 +324,11 @@ pub struct Parent {
     /// In a further turn: which.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub turn: Option<Turn>,
+    /// In a pipeline: the panel that this is, or that the round or the turn is of.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub panel: Option<InnerPanel>,
     /// The head of the session's record when the round was opened; of a turn, that of the folder it is in.
     pub head: Sha256Hash,
-}
-
-/// How an attempt of a slot ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct SlotEnd {
-    /// The attempt, from 1.
-    pub attempt: u32,
-    /// The state.
-    pub state: SlotState,
-    /// The program's exit code.
-    pub exit_code: Option<i32>,
-    /// The signal that ended the program.
-    pub signal: Option<i32>,
-    /// The size of the complete answer in bytes.
-    pub output_size: Option<u64>,
-    /// The hash of the complete answer.
-    pub sha256: Option<Sha256Hash>,
-    /// Whether the answer was cut by a length limit and accepted all the same.
-    pub truncated: bool,
-    /// Whether the program went on after its complete answer, until it was stopped.
-    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
-    pub lingered: bool,
-    /// Tokens, where reported.
-    pub usage: Option<Usage>,
-    /// The cost, where the program or provider reported one, sealed until the verdict.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub sealed_cost: Option<SealedCost>,
-    /// Settings that the other side refused and that were left out.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub dropped_settings: Vec<String>,
-    /// The files that a failed attempt left in `errors/`: path relative to the folder, and hash.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
-    pub kept: BTreeMap<String, Sha256Hash>,
-    /// What went wrong, for everything but COMPLETED.
-    pub error: Option<SlotError>,
-}
-
-/// Why a slot has no answer, in words for a person. Names are placeholders, secrets are redacted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct SlotError {
-    /// The reason.
-    pub reason: Reason,
-    /// The details.
-    pub detail: String,
-    /// What to do about it.
-    pub next_step: String,
-    /// The log, relative to the folder; only if the file exists.
-    pub error_log_path: Option<String>,
-    /// Start and end of what the slot printed.
-    pub stdout_snippet: Option<String>,
-    /// Start and end of its standard error.
-    pub stderr_snippet: Option<String>,
-}
-
-impl SlotError {
-    /// An error without a log or snippets; `detail` went through the mask.
-    pub fn new(reason: Reason, detail: impl Into<String>) -> Self {
-        Self {
-            reason,
-            detail: detail.into(),
-            next_step: reason.next_step().to_owned(),
-            error_log_path: None,
-            stdout_snippet: None,
-            stderr_snippet: None,
-        }
-    }
-}
-
-impl SlotEnd {
-    /// The end of an attempt whose complete answer of `size` bytes is known, and nothing else.
-    #[must_use]
-    pub fn with_answer(attempt: u32, size: u64, sha256: Sha256Hash) -> Self {
-        Self {
-            attempt,
-            state: SlotState::Completed,
-            exit_code: None,
-            signal: None,
-            output_size: Some(size),
-            sha256: Some(sha256),
-            truncated: false,
-            lingered: false,
-            usage: None,
-            sealed_cost: None,
-            dropped_settings: Vec::new(),
-            kept: BTreeMap::new(),
-            error: None,
-        }
-    }
-
-    /// The end of an attempt of which nothing but the error is known: no program ran, or its end was never heard of.
-    #[must_use]
-    pub fn without_answer(attempt: u32, error: SlotError) -> Self {
-        Self {
-            attempt,
-            state: error.reason.state(),
-            exit_code: None,
-            signal: None,
-            output_size: None,
-            sha256: None,
-            truncated: false,
-            lingered: false,
-            usage: None,
-            sealed_cost: None,
-            dropped_settings: Vec::new(),
-            kept: BTreeMap::new(),
-            error: Some(error),
-        }
-    }
 }
 
 /// The record as it is written.

@@ -133,6 +133,7 @@ mod tests {
             prompts: BTreeMap::new(),
             plan: None,
             judges: None,
+            pipeline: None,
         };
         Session::create(new, Timestamp::from_second(7).unwrap(), &mut rand::rng()).unwrap()
     }

@@ -17,6 +17,21 @@ impl Layout {
     /// The name of the same while it is taken.
     pub const WORKSPACE_PART: &'static str = ".workspace.part";
 
+    /// The name of the ledger of findings.
+    pub const LEDGER: &'static str = "findings.jsonl";
+
+    /// The name of the report of a pipeline session.
+    pub const REPORT: &'static str = "report.md";
+
+    /// The name of what a review came to, in its panel's folder.
+    pub const CONSOLIDATED: &'static str = "consolidated.md";
+
+    /// The name of the change that is reviewed.
+    pub const PATCH: &'static str = "diff.patch";
+
+    /// The name of the plan, or of the files, that are reviewed.
+    pub const DESIGN: &'static str = "design.md";
+
     /// The layout below `root`.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
@@ -178,6 +193,34 @@ impl Layout {
         Self::new(self.root.join(turn.folder()))
     }
 
+    /// The folder of a panel inside of a pipeline session: `reviews/impl-review/`, `fixes/1/`.
+    #[must_use]
+    pub fn inner(&self, panel: InnerPanel) -> Self {
+        Self::new(self.root.join(panel.folder()))
+    }
+
+    /// The panel of the pipeline in `session` that this folder is, or is in; `None` where it is in none.
+    #[must_use]
+    pub fn pipeline_panel(&self, session: &Self) -> Option<Self> {
+        let inside = self.root.strip_prefix(&session.root).ok()?;
+        let mut parts = inside.components();
+        let (around, own) = (parts.next()?, parts.next()?);
+        let is_one = ["reviews", "fixes"].iter().any(|name| around.as_os_str() == *name);
+        is_one.then(|| Self::new(session.root.join(around).join(own)))
+    }
+
+    /// `findings.jsonl`: the ledger of a pipeline session.
+    #[must_use]
+    pub fn ledger(&self) -> PathBuf {
+        self.root.join(Self::LEDGER)
+    }
+
+    /// `report.md`: how a pipeline session went.
+    #[must_use]
+    pub fn report(&self) -> PathBuf {
+        self.root.join(Self::REPORT)
+    }
+
     /// The rounds that exist, in order.
     #[must_use]
     pub fn rounds(&self) -> Vec<Round> {
@@ -208,13 +251,15 @@ impl Round {
 pub enum Turn {
     /// The second pass: the same answers in reverse order.
     SecondPass,
-    /// Judges are asked once more for what their ballots lack.
+    /// Those are asked once more whose reply lacks something, with what it lacks.
     Repair,
+    /// Reviewers are asked the same anew whose repaired reply cannot be read either.
+    Fresh,
 }
 
 impl Turn {
     /// Every turn that can be inside of a folder.
-    pub const ALL: [Self; 2] = [Self::SecondPass, Self::Repair];
+    pub const ALL: [Self; 3] = [Self::SecondPass, Self::Repair, Self::Fresh];
 
     /// The name of its folder.
     #[must_use]
@@ -222,6 +267,59 @@ impl Turn {
         match self {
             Self::SecondPass => "pass-2",
             Self::Repair => "repair",
+            Self::Fresh => "fresh",
+        }
+    }
+}
+
+/// What a panel inside of a pipeline session does.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum InnerKind {
+    /// It reviews a plan, or files as they are.
+    PlanReview,
+    /// It reviews a change.
+    ImplReview,
+    /// Its one member repairs.
+    Fix,
+}
+
+impl InnerKind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::PlanReview, Self::ImplReview, Self::Fix];
+
+    /// Its name in paths and texts.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::PlanReview => "plan-review",
+            Self::ImplReview => "impl-review",
+            Self::Fix => "fix",
+        }
+    }
+}
+
+/// A panel inside of a pipeline session.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
+pub struct InnerPanel {
+    /// What it does.
+    pub kind: InnerKind,
+    /// Which of its kind, from 1.
+    pub number: u32,
+}
+
+impl InnerPanel {
+    /// Its folder, from the session's.
+    #[must_use]
+    pub fn folder(self) -> String {
+        match (self.kind, self.number) {
+            (InnerKind::Fix, number) => format!("fixes/{number}"),
+            (kind, 1) => format!("reviews/{}", kind.as_str()),
+            (kind, number) => format!("reviews/{}-{number}", kind.as_str()),
         }
     }
 }
@@ -237,6 +335,14 @@ mod tests {
         assert_eq!(layout.round(Round(3)).root(), Path::new("s/judging-3"));
         let repair = layout.round(Round(1)).turn(Turn::SecondPass).turn(Turn::Repair);
         assert_eq!(repair.root(), Path::new("s/judging/pass-2/repair"));
+    }
+
+    #[test]
+    fn panels_of_a_pipeline_have_folders_by_what_they_do_and_their_number() {
+        let folder = |kind, number| InnerPanel { kind, number }.folder();
+        assert_eq!(folder(InnerKind::PlanReview, 1), "reviews/plan-review");
+        assert_eq!(folder(InnerKind::ImplReview, 2), "reviews/impl-review-2");
+        assert_eq!(folder(InnerKind::Fix, 1), "fixes/1");
     }
 
     #[test]

@@ -34,6 +34,20 @@ pub struct Manifest {
     /// itself.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub judges: Option<Vec<ResolvedModel>>,
+    /// In a pipeline session, which asks nobody itself: who takes part in the panels inside of it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cast: Option<Cast>,
+}
+
+/// Who takes part in a pipeline session, besides the judges.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Cast {
+    /// Who reviews, in the user's order.
+    pub panel: Vec<ResolvedModel>,
+    /// Who repairs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fixer: Option<Box<ResolvedModel>>,
 }
 
 /// One member of a panel.
@@ -69,6 +83,7 @@ impl Manifest {
             shuffle_order: order,
             nonce: Sha256Hash::of(&nonce).to_string(),
             judges: None,
+            cast: None,
         }
     }
 

@@ -92,6 +92,12 @@ pub enum Phase {
     Judge,
     /// The votes are counted and published.
     Verdict,
+    /// A review's panel looks.
+    Review,
+    /// Judges vote on what it found.
+    Vote,
+    /// What came of it is written down.
+    Report,
 }
 
 /// The contents of `session-meta.json`.

@@ -37,22 +37,23 @@ pub(crate) mod testing;
 
 pub use catalogue::{Catalogue, View};
 pub use chain::{Break, BreakKind, Chain, ChainLine};
-pub use child::NewTurn;
+pub use child::{NewInner, NewTurn};
 pub use conversation::{
     Conversation, Message, Participant, Role, Speaker, is_conversation, open_conversation, open_conversations,
 };
 pub use decision::{Question, Waiting, waiting};
 pub use error::SessionError;
-pub use events::{Event, EventLog, History, Parent, Record, SlotEnd, SlotError};
+pub use events::{Event, EventLog, History, Parent, Record};
 pub use follow::Follower;
-pub use layout::{Layout, Round, Turn};
+pub use layout::{InnerKind, InnerPanel, Layout, Round, Turn};
 pub use life::{IllegalMove, SessionMove, Why, session_transition};
-pub use manifest::{Manifest, Member};
+pub use manifest::{Cast, Manifest, Member};
 pub use meta::{Artifact, EventsSeal, Meta, Money, Phase, SeatMoney, SessionKind, SessionState};
-pub use owner::{NewRound, NewSession, Session};
+pub use owner::{NewPipeline, NewRound, NewSession, Session};
 pub use panel::{NewPanel, PanelFolder};
 pub use recorded::{accepted, isolation, isolations_used};
 pub use rounds::RoundStand;
+pub use slot::{SlotEnd, SlotError};
 pub use statistics::Statistics;
 pub use status::{Live, SlotStatus, Status};
 pub use take_up::{Drift, Ended, TakeUp};

@@ -9,10 +9,11 @@ use jiff::Timestamp;
 use rand::CryptoRng;
 
 use super::SessionError;
-use super::child::{Child, has_record};
+use super::child::has_record;
 use super::conversation::OpenConversation;
-use super::events::{Event, Parent, Record};
+use super::events::{Event, Record};
 use super::layout::{Layout, Round};
+use super::manifest::Cast;
 use super::meta::{EventsSeal, Meta, Money, Phase, SessionKind, SessionState};
 use super::panel::{NewPanel, PanelFolder};
 use super::requests;
@@ -52,6 +53,17 @@ pub struct NewSession<'a> {
     pub plan: Option<serde_json::Value>,
     /// The judges that are to vote on its answers, where they are not the panel itself.
     pub judges: Option<Vec<ResolvedModel>>,
+    /// What a pipeline session has besides; its `models` are none.
+    pub pipeline: Option<NewPipeline<'a>>,
+}
+
+/// What a new pipeline session has besides.
+#[derive(Debug, Clone)]
+pub struct NewPipeline<'a> {
+    /// Who takes part in the panels inside of it.
+    pub cast: Cast,
+    /// What it is about: the name of its file, and the bytes. Its hash belongs in the plan.
+    pub subject: (&'static str, &'a [u8]),
 }
 
 /// What a new round of votes is made from.
@@ -136,6 +148,9 @@ impl Session {
         if let Some(task) = new.task {
             fs::replace(&layout.task(), task)?;
         }
+        if let Some(NewPipeline { subject: (file, bytes), .. }) = new.pipeline {
+            fs::replace(&layout.root().join(file), bytes)?;
+        }
         let meta = Meta::begun(id.clone(), new.kind, new.title, now);
         let panel = NewPanel {
             kind: new.kind,
@@ -149,6 +164,7 @@ impl Session {
             rules: BTreeMap::new(),
             plan: new.plan.clone(),
             judges: new.judges.clone(),
+            cast: new.pipeline.as_ref().map(|pipeline| pipeline.cast.clone()),
         };
         let panel = PanelFolder::create(layout.clone(), panel, now, rng)?;
         // The last of all: by it commands find the session, and what they find is whole.
@@ -228,29 +244,7 @@ impl Session {
         now: Timestamp,
         rng: &mut impl CryptoRng,
     ) -> Result<(Round, PanelFolder), SessionError> {
-        let rounds = self.layout.rounds();
-        // One in which nobody could be asked, because its owner died before it was made, is made now.
-        let unmade = match rounds.last() {
-            Some(last) if !has_record(&self.layout.round(*last))? => Some(*last),
-            _ => None,
-        };
-        let round = unmade.unwrap_or(Round(rounds.len() as u32 + 1));
-        let layout = self.layout.round(round);
-        let head = self.panel.open_child(Child::Round(round), &layout, Event::RoundOpened { round }, now)?;
-        let panel = NewPanel {
-            kind: self.meta.kind,
-            session: &self.meta.session_id,
-            input: None,
-            task: None,
-            models: new.judges,
-            parent: Some(Parent { round: Some(round), turn: None, head }),
-            isolation: new.isolation,
-            prompts: new.prompts,
-            rules: new.rules,
-            plan: new.plan,
-            judges: None,
-        };
-        Ok((round, PanelFolder::create(layout, panel, now, rng)?))
+        self.panel.open_round(self.meta.kind, new, now, rng)
     }
 
     /// Opens a round that exists, to go on with it or to end it.
@@ -304,7 +298,7 @@ impl Session {
         state: SessionState,
         now: Timestamp,
     ) -> Result<Record, SessionError> {
-        self.panel.close_child(Child::Round(round), panel, state, now)
+        self.panel.close_round(round, panel, state, now)
     }
 
     /// Notes a finished phase.
@@ -382,6 +376,7 @@ mod tests {
             prompts: BTreeMap::new(),
             plan: None,
             judges: None,
+            pipeline: None,
         }
     }
 

@@ -12,7 +12,7 @@ use rand::CryptoRng;
 use super::SessionError;
 use super::events::{Event, EventLog, History, Parent, Record};
 use super::layout::Layout;
-use super::manifest::Manifest;
+use super::manifest::{Cast, Manifest};
 use super::meta::{EventsSeal, Phase, SessionKind, SessionState};
 use super::status::Status;
 use crate::fault::{self, Point};
@@ -45,6 +45,8 @@ pub struct NewPanel<'a> {
     pub plan: Option<serde_json::Value>,
     /// The judges that are to vote on its answers, where they are not the panel itself.
     pub judges: Option<Vec<ResolvedModel>>,
+    /// Who takes part in the panels inside of a pipeline session.
+    pub cast: Option<Cast>,
 }
 
 /// A folder to be filled.
@@ -92,7 +94,7 @@ impl PanelFolder {
             slots,
             input: new.input,
             task: new.task,
-            manifest: Manifest { judges: new.judges, ..Manifest::draw(new.models, now, rng) },
+            manifest: Manifest { judges: new.judges, cast: new.cast, ..Manifest::draw(new.models, now, rng) },
             copied: None,
             parent: new.parent,
             isolation: new.isolation,

@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::events::{Event, Parent, Record, SlotError};
+use super::events::{Event, Parent, Record};
 use super::layout::Layout;
 use super::life::{SessionMove, Why, session_transition};
 use super::meta::{Phase, SessionState};
-use super::slot::{Reason, SlotMove, SlotState, Usage, transition};
+use super::slot::{Reason, SlotError, SlotMove, SlotState, Usage, transition};
 use super::{SessionError, read};
 use crate::ids::{DateTime, FormatVersion, Sha256Hash, SlotId};
 
@@ -219,8 +219,13 @@ impl Status {
             | Event::TurnOpened { .. }
             | Event::TurnClosed { .. }
             | Event::PromptWritten { .. }
+            | Event::PanelOpened { .. }
+            | Event::PanelClosed { .. }
+            | Event::FileWritten { .. }
+            | Event::LedgerWritten { .. }
             | Event::Imported { .. }
             | Event::Ballot { .. }
+            | Event::FindingsRead { .. }
             | Event::Revealed => {}
         }
         Ok(())
@@ -274,7 +279,7 @@ impl Status {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::events::SlotEnd;
+    use crate::session::slot::SlotEnd;
 
     fn record(event: Event) -> Record {
         Record { seq: 1, prev: None, at: Timestamp::from_second(5).unwrap(), event }

@@ -7,11 +7,11 @@ use fs_err as files;
 use jiff::Timestamp;
 
 use super::SessionError;
-use super::events::{Event, SlotEnd, SlotError};
+use super::events::Event;
 use super::life::Why;
 use super::panel::PanelFolder;
 use super::recorded::isolation;
-use super::slot::{Reason, SlotState};
+use super::slot::{Reason, SlotEnd, SlotError, SlotState};
 use crate::fault::{self, Point};
 use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
@@ -88,8 +88,10 @@ impl PanelFolder {
     #[must_use]
     pub fn left(&self, failed: bool) -> Vec<SlotId> {
         // Judges of a round that were asked once more were complete then: nobody comes in from behind.
-        let of_round =
-            matches!(self.records().first().map(|first| &first.event), Some(Event::Created { parent: Some(_), .. }));
+        let of_round = matches!(
+            self.records().first().map(|first| &first.event),
+            Some(Event::Created { parent: Some(parent), .. }) if !parent.is_inner()
+        );
         if of_round && self.records().iter().any(|record| matches!(record.event, Event::TurnOpened { .. })) {
             return Vec::new();
         }
@@ -199,6 +201,7 @@ mod tests {
             prompts: BTreeMap::new(),
             plan: None,
             judges: None,
+            pipeline: None,
         };
         let now = Timestamp::now();
         let mut session = Session::create(new, now, &mut rand::rng()).unwrap();

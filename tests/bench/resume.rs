@@ -50,6 +50,7 @@ fn cut_off(base: &Path) -> Layout {
         prompts: BTreeMap::new(),
         plan: None,
         judges: None,
+        pipeline: None,
     };
     let mut session = Session::create(new, Timestamp::now(), &mut rand::rng()).unwrap();
     let layout = session.layout().clone();

@@ -26,7 +26,7 @@
 //! | `cwd` | prints the working directory |
 //! | `touch FILE` | creates the file |
 //! | `pid FILE` | writes its process id to the file, all at once |
-//! | `note FILE` | adds a line to the file: what it is asked for (`answer`, `votes`, `rest`) and the SHA-256 of the prompt |
+//! | `note FILE` | adds a line to the file: what it is asked for (`answer`, `votes`, `rest`, `weighing`) and the SHA-256 of the prompt |
 //! | `need FILE` | exits with 3 when the file does not exist |
 //! | `wait-for FILE` | waits until the file exists; after 60 s it fails |
 //! | `sleep MS` | sleeps |
@@ -41,8 +41,13 @@
 //! | `close-stdout` | from here on, writes nothing to stdout and drops its end of the pipe |
 //! | `exit N` | exits |
 //! | `kill-self SIGNAL` | sends itself the signal, such as `SIGKILL` |
-//! | `answer TEXT` | prints TEXT when the prompt on stdin holds no answers to judge |
+//! | `answer TEXT` | prints TEXT when the prompt on stdin holds nothing to vote on |
+//! | `nth FILE TEXT ;; TEXT ..` | the same, but the n-th text the n-th time that it is asked so, counted in the file; the last one from then on |
+//! | `weigh RULE` | votes on the findings in the prompt, where it holds some |
 //! | `vote RULE` | prints ballots when it does, by the rule |
+//!
+//! Rules of `weigh`: `sustain`, `reject`, `ask` (every finding); `word WORD` (sustains the findings that hold WORD, rejects
+//! the others); `garbage` (prose that mentions every name and a verdict).
 //!
 //! Rules of `vote`: `approve`, `reject`, `abstain` (every answer); `approve-word WORD` (approves the answers that hold
 //! WORD, rejects the others); `garbage` (prose that mentions every alias and a verdict); `missing` (none for the last

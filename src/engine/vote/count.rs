@@ -39,8 +39,14 @@ pub(in crate::engine) async fn conclude(
     if complete > 0 && problem.is_none() && !is_stopped(control) {
         let session_layout = session.layout().clone();
         let limits = work.terms.limits;
-        let mut asking =
-            Asking { services, session: session_layout, limits, control: &mut *control, observer: &mut *observer };
+        let mut asking = Asking {
+            services,
+            session: session_layout,
+            limits,
+            workspace: None,
+            control: &mut *control,
+            observer: &mut *observer,
+        };
         match counted(&mut session, vote, work, &mut asking).await {
             Ok(Some(published)) => {
                 decision = published.decision;

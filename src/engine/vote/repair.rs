@@ -3,7 +3,6 @@
 use std::io::Write;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::ballots::repair_of;
 use super::request::VoteWork;
@@ -13,11 +12,12 @@ use crate::engine::record::show_last;
 use crate::engine::round::Chance;
 use crate::engine::run::stopped_state;
 use crate::error::{Error, Result};
-use crate::ids::SlotId;
+use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::{
     BallotForm, Nonce, TaskBallot, TaskRepairPrompt, is_repairable, parse_task, task_repair_prompt, task_schema,
 };
 use crate::prompts::Prompts;
+use crate::runner::Purpose;
 use crate::session::{Event, NewTurn, PanelFolder, Session, SessionState, Turn};
 use crate::verdict::TaskMember;
 
@@ -47,17 +47,17 @@ impl Question for RepairQuestion<'_> {
             .map_err(|source| Error::io(format!("cannot write the prompt of {member}"), source))
     }
 
-    fn schema(&self) -> Value {
-        task_schema()
+    fn purpose(&self) -> Purpose {
+        Purpose::Ballot { schema: task_schema() }
     }
 
     fn read(&self, reply: &str) -> TaskBallot {
         parse_task(reply)
     }
 
-    fn count(ballot: &TaskBallot) -> (u32, u32) {
+    fn read_event(judge: SlotId, response: Sha256Hash, ballot: &TaskBallot) -> Event {
         let votes = u32::from(ballot.vote.is_ok());
-        (votes, 1 - votes)
+        Event::Ballot { judge, response, votes, missing: 1 - votes }
     }
 
     const INSTEAD: &'static str = "`team vote` holds the vote anew, in a session of its own";

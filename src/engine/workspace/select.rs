@@ -15,10 +15,10 @@ use crate::git::{Git, GitError, Listed};
 use crate::session::Layout;
 
 /// The most files, links and folders of a snapshot.
-const MOST_FILES: u64 = 100_000;
+pub(crate) const MOST_FILES: u64 = 100_000;
 
 /// The most bytes of a snapshot.
-const MOST_BYTES: u64 = 1 << 30;
+pub(crate) const MOST_BYTES: u64 = 1 << 30;
 
 /// How long one call of git may take.
 const GIT_LIMIT: Duration = Duration::from_secs(60);
@@ -26,7 +26,7 @@ const GIT_LIMIT: Duration = Duration::from_secs(60);
 /// Whether `path` is one from which a program that runs beside it takes settings, whoever asks it: `gemini` its servers and
 /// variables, everything that is built on Bun variables and scripts to run first. Where a key is sent, and what is
 /// executed, is not for the folder to say.
-fn is_obeyed(path: &Path) -> bool {
+pub(crate) fn is_obeyed(path: &Path) -> bool {
     let name = path.as_os_str().as_encoded_bytes();
     matches!(name, b".gemini" | b"bunfig.toml" | b".bunfig.toml") || name == b".env" || name.starts_with(b".env.")
 }
@@ -131,6 +131,13 @@ impl Selection {
             });
         }
         Ok(Self { untracked: request.untracked, paths, files, bytes, origin, left_out, root })
+    }
+
+    /// The same without the files that `is_hidden` names.
+    #[must_use]
+    pub(crate) fn without(mut self, is_hidden: impl Fn(&Path) -> bool) -> Self {
+        self.paths.retain(|path| !is_hidden(path));
+        self
     }
 
     /// The folder, absolute and without links.

@@ -119,6 +119,16 @@ pub(in super::super) async fn ready(
     Ok(Some(Arc::new(Workspace::new(folder, tree))))
 }
 
+/// The same for who has selected the files, in a session of a pipeline.
+pub(crate) async fn take_selection(
+    session: &mut Session,
+    selection: &Selection,
+    observer: &mut dyn Observer,
+) -> Result<Tree> {
+    let layout = session.layout().clone();
+    take(session, layout, selection, observer).await
+}
+
 /// Takes the snapshot. What a process that died left of it is replaced: nobody has seen it.
 async fn take(
     session: &mut Session,
@@ -127,17 +137,28 @@ async fn take(
     observer: &mut dyn Observer,
 ) -> Result<Tree> {
     let (root, paths) = (selection.root.clone(), selection.paths.clone());
+    let part = layout.workspace_part();
     // Off the workers: there may be a gigabyte of it.
+    let copied = tokio::task::spawn_blocking(move || {
+        fs::remove_dir_all(&part)?;
+        fs::copy_paths(&root, &part, paths.iter().map(PathBuf::as_path)).inspect_err(|_| {
+            fs::remove_dir_all(&part).ok();
+        })
+    });
+    let copied = copied.await.map_err(|error| Error::internal(format!("the snapshot was not taken: {error}")))?;
+    copied.map_err(|error| Error::io("cannot take the snapshot of the workspace", error))?;
+    publish_snapshot(session, observer).await
+}
+
+/// Makes what was copied into `.workspace.part/` the snapshot that programs work in, and records it. One that there was
+/// before is replaced.
+pub(crate) async fn publish_snapshot(session: &mut Session, observer: &mut dyn Observer) -> Result<Tree> {
+    let layout = session.layout().clone();
     let taken = tokio::task::spawn_blocking(move || {
         let (part, folder) = (layout.workspace_part(), layout.workspace());
-        fs::remove_dir_all(&part)?;
         fs::remove_dir_all(&folder)?;
-        let copied = fs::copy_paths(&root, &part, paths.iter().map(PathBuf::as_path)).and_then(|()| {
-            fault::reach(Point::WorkspaceCopied);
-            fs::sync_file_system(&part)?;
-            fs::publish(&part, &folder)
-        });
-        if let Err(error) = copied {
+        fault::reach(Point::WorkspaceCopied);
+        if let Err(error) = fs::sync_file_system(&part).and_then(|()| fs::publish(&part, &folder)) {
             fs::remove_dir_all(&part).ok();
             return Err(error);
         }

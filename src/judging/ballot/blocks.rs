@@ -2,14 +2,15 @@
 
 use crate::judging::fences::Fence;
 
-use super::field::{Field, field, issue, issues, plain};
+use super::field::{Field, Subject, field, issue, issues, plain};
 
 /// One ballot as it stands in a reply, nothing checked yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) response: Option<String>,
+pub(crate) struct Entry {
+    /// What it is on, as it is named there.
+    pub(crate) response: Option<String>,
     /// Every value given; more than one when the field is repeated.
-    pub(super) verdicts: Vec<String>,
+    pub(crate) verdicts: Vec<String>,
     pub(super) confidence: Option<String>,
     pub(super) summary: String,
     pub(super) issues: Vec<String>,
@@ -32,8 +33,8 @@ enum Kind {
     Other,
 }
 
-/// Reads `text` line by line.
-pub(super) fn find(text: &str) -> Found {
+/// Reads `text`, the reply of somebody who votes on `subject`s, line by line.
+pub(super) fn find(text: &str, subject: Subject) -> Found {
     let mut found = Found::default();
     let mut open: Option<(Fence, Kind)> = None;
     let mut lines: Vec<&str> = Vec::new();
@@ -49,13 +50,13 @@ pub(super) fn find(text: &str) -> Found {
                 lines.clear();
             }
             Some((fence, kind)) if fence.is_closed_by(line) => {
-                close(&mut found, kind, &lines);
+                close(&mut found, kind, &lines, subject);
                 open = None;
             }
             Some((_, kind)) => match opening(line) {
                 // The closing fence was forgotten.
                 Some((next, Kind::Vote, _)) if kind == Kind::Vote => {
-                    close(&mut found, kind, &lines);
+                    close(&mut found, kind, &lines, subject);
                     lines.clear();
                     open = Some((next, Kind::Vote));
                 }
@@ -65,7 +66,7 @@ pub(super) fn find(text: &str) -> Found {
         }
     }
     if let Some((_, kind)) = open {
-        close(&mut found, kind, &lines);
+        close(&mut found, kind, &lines, subject);
     }
     found
 }
@@ -94,9 +95,9 @@ pub(super) fn whole_json(text: &str) -> Option<&str> {
     Some(inside.trim()).filter(|inside| alone && is_json(inside))
 }
 
-fn close(found: &mut Found, kind: Kind, lines: &[&str]) {
+fn close(found: &mut Found, kind: Kind, lines: &[&str], subject: Subject) {
     match kind {
-        Kind::Vote => found.entries.extend(entries(lines)),
+        Kind::Vote => found.entries.extend(entries(lines, subject)),
         Kind::Json => found.json.push(lines.join("\n")),
         Kind::Other => {}
     }
@@ -128,13 +129,13 @@ enum Last {
     Nothing,
 }
 
-/// The ballots of one block: a further RESPONSE begins a further ballot.
-fn entries(lines: &[&str]) -> Vec<Entry> {
+/// The ballots of one block: a further name begins a further ballot.
+fn entries(lines: &[&str], subject: Subject) -> Vec<Entry> {
     let mut all = Vec::new();
     let mut entry = Entry::default();
     let mut last = Last::Nothing;
     for line in lines {
-        match field(line) {
+        match field(line, subject) {
             Some((Field::Response, value)) => {
                 if entry != Entry::default() && (entry.response.is_some() || !entry.verdicts.is_empty()) {
                     all.push(std::mem::take(&mut entry));

@@ -2,9 +2,19 @@
 
 use super::VoteVerdict;
 
+/// What is voted on; the field that names it is called after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// An answer: RESPONSE.
+    Answer,
+    /// A finding: FINDING.
+    Finding,
+}
+
 /// The fields of a ballot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
+    /// The name of what is voted on.
     Response,
     Verdict,
     Confidence,
@@ -42,12 +52,13 @@ fn unwrapped(text: &str) -> &str {
 }
 
 /// The field that `line` begins, and its value.
-pub(super) fn field(line: &str) -> Option<(Field, &str)> {
+pub(super) fn field(line: &str, subject: Subject) -> Option<(Field, &str)> {
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '*' | '+' | '•' | '#' | '>'));
     let (name, value) = line.split_once([':', '：', '='])?;
     let name: String = plain(name).chars().map(|c| if matches!(c, ' ' | '-') { '_' } else { c }).collect();
     let field = match name.to_ascii_uppercase().as_str() {
-        "RESPONSE" => Field::Response,
+        "RESPONSE" if subject == Subject::Answer => Field::Response,
+        "FINDING" if subject == Subject::Finding => Field::Response,
         "VERDICT" => Field::Verdict,
         "CONFIDENCE" => Field::Confidence,
         "SUMMARY" => Field::Summary,
@@ -80,13 +91,18 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// verdict: `REJECT (the proof is wrong)` is a vote; `NOT APPROVE`, `APPROVE with changes`, `APPROVE | REJECT` and
 /// `DISAPPROVE` are none.
 pub(in crate::judging) fn verdict(value: &str) -> Option<VoteVerdict> {
+    stated(value, verdict_word)
+}
+
+/// The one word of a closed set that `value` states, as `word` knows them; read as [`verdict`] says.
+pub(crate) fn stated<T: Copy + PartialEq>(value: &str, word: impl Fn(&str) -> Option<T>) -> Option<T> {
     let value = value.trim_start_matches(|c: char| !c.is_alphanumeric());
     let first = words(value).next()?;
-    let stated = verdict_word(first)?;
+    let stated = word(first)?;
     let rest = &value[first.len()..];
     let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`' | '"' | '\''));
     let apart = rest.is_empty() || rest.starts_with(|c: char| !c.is_alphanumeric());
-    let alone = words(rest).filter_map(verdict_word).all(|other| other == stated);
+    let alone = words(rest).filter_map(word).all(|other| other == stated);
     (apart && alone).then_some(stated)
 }
 
@@ -232,12 +248,14 @@ mod tests {
             "  * __VERDICT__ = x",
             "### Verdict：x",
         ] {
-            assert_eq!(field(line), Some((Field::Verdict, "x")), "{line}");
+            assert_eq!(field(line, Subject::Answer), Some((Field::Verdict, "x")), "{line}");
         }
+        let field = |line| field(line, Subject::Answer);
         assert_eq!(field("Key issues: a"), Some((Field::KeyIssues, "a")));
         assert_eq!(field("KEY-ISSUES:"), Some((Field::KeyIssues, "")));
         assert_eq!(field("The verdict: x"), None);
         assert_eq!(field("OVERVERDICT: x"), None);
+        assert_eq!(field("Finding: x"), None, "it is an answer that is voted on");
     }
 
     #[test]
@@ -267,7 +285,7 @@ mod tests {
             ("**KEY_ISSUES: the whole item**", "the whole item"),
             ("`KEY_ISSUES:` the whole item", "the whole item"),
         ] {
-            let Some((Field::KeyIssues, value)) = field(line) else { panic!("{line}") };
+            let Some((Field::KeyIssues, value)) = field(line, Subject::Answer) else { panic!("{line}") };
             assert_eq!(issues(value), [expected], "{line}");
         }
         assert_eq!(issue("- cost, \"empty input\"").as_deref(), Some("cost, \"empty input\""));

@@ -43,7 +43,7 @@ impl<'a> Members<'a> {
 /// The ballots in `text`; `None` when it is not JSON with ballots.
 ///
 /// `votes` is an object by name, as the schema has it, or an array of votes that each have a `response`.
-pub(super) fn entries(text: &str) -> Option<Vec<Entry>> {
+pub(crate) fn entries(text: &str) -> Option<Vec<Entry>> {
     // Here for what is no JSON: the parts are taken without a look into them.
     serde_json::from_str::<Value>(text).ok()?;
     let Some(Members(members)) = Members::read(text) else { return votes(text) };
@@ -84,7 +84,7 @@ fn entry(vote: &Members<'_>) -> Entry {
             _ => None,
         };
         match name.to_ascii_lowercase().as_str() {
-            "response" | "alias" => entry.response = text,
+            "response" | "finding" | "alias" => entry.response = text,
             // What is no text is a verdict that nobody can read.
             "verdict" => entry.verdicts.push(text.unwrap_or_default()),
             "confidence" => entry.confidence = text,

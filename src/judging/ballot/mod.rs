@@ -15,6 +15,8 @@ mod reading;
 pub use model::{Ballot, CastVote, Missing, MissingReason, Note, NoteKind, TaskBallot, TaskVote, VoteVerdict};
 pub use reading::{parse, parse_task};
 
+pub(crate) use blocks::Entry;
 pub(super) use field::{Confidence, confidence as stated_confidence, verdict as stated_verdict};
-
-use blocks::Entry;
+pub(crate) use field::{Subject, stated};
+pub(crate) use json::entries as json_entries;
+pub(crate) use reading::{agreed, find_entries, named, words};

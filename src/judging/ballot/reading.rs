@@ -3,7 +3,7 @@
 use crate::ids::SlotId;
 use crate::judging::Assignment;
 
-use super::field::{Confidence, confidence, verdict};
+use super::field::{Confidence, Subject, confidence, verdict};
 use super::{
     Ballot, CastVote, Entry, Missing, MissingReason, Note, NoteKind, TaskBallot, TaskVote, VoteVerdict, blocks, json,
 };
@@ -33,7 +33,7 @@ pub fn parse(text: &str, assignment: &Assignment) -> Ballot {
         let outcome = match (entries.is_empty(), known) {
             (true, 0) => Err(MissingReason::NoBallot),
             (true, _) => Err(MissingReason::NotVoted),
-            (false, _) => agreed(&entries),
+            (false, _) => agreed(&entries, verdict),
         };
         match outcome {
             Ok(verdict) => {
@@ -62,7 +62,7 @@ pub fn parse_task(text: &str) -> TaskBallot {
         }
         entry.response.is_none()
     });
-    let outcome = if entries.is_empty() { Err(MissingReason::NoBallot) } else { agreed(&entries) };
+    let outcome = if entries.is_empty() { Err(MissingReason::NoBallot) } else { agreed(&entries, verdict) };
     if outcome.is_ok() && entries.len() > 1 {
         ballot.note(NoteKind::Repeated, None, None);
     }
@@ -76,15 +76,18 @@ pub fn parse_task(text: &str) -> TaskBallot {
 }
 
 /// What a ballot says besides its verdict.
-struct Words {
-    confidence: Option<u8>,
-    summary: String,
+pub(crate) struct Words {
+    pub(crate) confidence: Option<u8>,
+    pub(crate) summary: String,
     key_issues: Vec<String>,
 }
 
-/// The one verdict of all ballots for an answer.
-fn agreed(entries: &[Entry]) -> Result<VoteVerdict, MissingReason> {
-    let verdicts: Vec<Option<VoteVerdict>> =
+/// The one verdict of all ballots for the same thing, as `verdict` reads one.
+pub(crate) fn agreed<T: Copy + PartialEq>(
+    entries: &[Entry],
+    verdict: impl Fn(&str) -> Option<T>,
+) -> Result<T, MissingReason> {
+    let verdicts: Vec<Option<T>> =
         entries.iter().flat_map(|entry| &entry.verdicts).map(|value| verdict(value)).collect();
     match verdicts.split_first() {
         None | Some((None, [])) => Err(MissingReason::UnclearVerdict),
@@ -93,27 +96,76 @@ fn agreed(entries: &[Entry]) -> Result<VoteVerdict, MissingReason> {
     }
 }
 
+/// The ballots in `text`, the reply of somebody who votes on `subject`s: those of its `vote` blocks, or those that `read`
+/// reads when all of it is JSON. What a reader should know goes to `note`, with the words that explain it.
+pub(crate) fn find_entries(
+    text: &str,
+    subject: Subject,
+    read: fn(&str) -> Option<Vec<Entry>>,
+    mut note: impl FnMut(NoteKind, Option<&str>),
+) -> Vec<Entry> {
+    let text = text.trim_start_matches('\u{feff}');
+    let found = blocks::find(text, subject);
+    let mut entries = found.entries;
+    if found.quoted > 0 {
+        note(NoteKind::QuotedBallot, None);
+    }
+    match blocks::whole_json(text) {
+        Some(text) => match read(text) {
+            Some(more) => entries.extend(more),
+            None => note(NoteKind::BadJson, Some(text)),
+        },
+        // JSON beside prose or blocks may be the task's or an answer's.
+        None if found.json.iter().any(|text| read(text).is_some_and(|quoted| !quoted.is_empty())) => {
+            note(NoteKind::QuotedBallot, None);
+        }
+        None => {}
+    }
+    entries
+}
+
+/// What `entry` is on: exactly one of the names that `of` knows, as a whole word in upper case; else what to note.
+pub(crate) fn named<T: PartialEq>(entry: &Entry, of: impl Fn(&str) -> Option<T>) -> Result<T, NoteKind> {
+    let Some(response) = entry.response.as_deref() else { return Err(NoteKind::UnclearAlias) };
+    let words = response.split(|c: char| !c.is_alphanumeric());
+    let mut named: Vec<T> = words.filter_map(|word| of(&word.to_ascii_uppercase())).collect();
+    named.dedup();
+    match (named.pop(), named.is_empty()) {
+        (Some(one), true) => Ok(one),
+        (None, _) => Err(NoteKind::UnknownAlias),
+        (Some(_), false) => Err(NoteKind::UnclearAlias),
+    }
+}
+
+/// What `entry` says besides its verdict, within bounds. What a reader should know goes to `note`.
+pub(crate) fn words(entry: &Entry, mut note: impl FnMut(NoteKind, Option<&str>)) -> Words {
+    let given = entry.confidence.as_deref();
+    let confidence = match confidence(given.unwrap_or_default()) {
+        Confidence::Exact(value) => Some(value),
+        Confidence::Adjusted(value) => {
+            note(NoteKind::ConfidenceAdjusted, given);
+            Some(value)
+        }
+        Confidence::None => {
+            note(NoteKind::NoConfidence, given);
+            None
+        }
+    };
+    let summary = shortened(&entry.summary, LONGEST_SUMMARY);
+    let key_issues: Vec<String> =
+        entry.issues.iter().take(MOST_ISSUES).map(|issue| shortened(issue, LONGEST_ISSUE)).collect();
+    if summary.len() < entry.summary.len()
+        || key_issues.len() < entry.issues.len()
+        || key_issues.iter().zip(&entry.issues).any(|(kept, given)| kept.len() < given.len())
+    {
+        note(NoteKind::Shortened, None);
+    }
+    Words { confidence, summary, key_issues }
+}
+
 impl Ballot {
-    /// The ballots in `text`: those of its `vote` blocks, or those that `read` reads when all of it is JSON.
     fn find(&mut self, text: &str, read: fn(&str) -> Option<Vec<Entry>>) -> Vec<Entry> {
-        let text = text.trim_start_matches('\u{feff}');
-        let found = blocks::find(text);
-        let mut entries = found.entries;
-        if found.quoted > 0 {
-            self.note(NoteKind::QuotedBallot, None, None);
-        }
-        match blocks::whole_json(text) {
-            Some(text) => match read(text) {
-                Some(more) => entries.extend(more),
-                None => self.note(NoteKind::BadJson, None, Some(text)),
-            },
-            // JSON beside prose or blocks may be the task's or an answer's.
-            None if found.json.iter().any(|text| read(text).is_some_and(|quoted| !quoted.is_empty())) => {
-                self.note(NoteKind::QuotedBallot, None, None);
-            }
-            None => {}
-        }
-        entries
+        find_entries(text, Subject::Answer, read, |kind, text| self.note(kind, None, text))
     }
 
     fn note(&mut self, kind: NoteKind, answer: Option<SlotId>, text: Option<&str>) {
@@ -123,25 +175,12 @@ impl Ballot {
         }
     }
 
-    /// The answer that `entry` names: exactly one of the names given to this judge, as a whole word.
+    /// The answer that `entry` names.
     fn named(&mut self, entry: &Entry, assignment: &Assignment) -> Option<SlotId> {
-        let Some(response) = entry.response.as_deref() else {
-            self.note(NoteKind::UnclearAlias, None, None);
-            return None;
-        };
-        let mut named: Vec<SlotId> = response
-            .split(|c: char| !c.is_alphanumeric())
-            .filter_map(|word| assignment.answer_of(&word.to_ascii_uppercase()))
-            .collect();
-        named.dedup();
-        match named[..] {
-            [answer] => Some(answer),
-            [] => {
-                self.note(NoteKind::UnknownAlias, None, Some(response));
-                None
-            }
-            _ => {
-                self.note(NoteKind::UnclearAlias, None, Some(response));
+        match named(entry, |name| assignment.answer_of(name)) {
+            Ok(answer) => Some(answer),
+            Err(kind) => {
+                self.note(kind, None, entry.response.as_deref());
                 None
             }
         }
@@ -153,28 +192,7 @@ impl Ballot {
     }
 
     fn words(&mut self, answer: Option<SlotId>, entry: &Entry) -> Words {
-        let given = entry.confidence.as_deref();
-        let confidence = match confidence(given.unwrap_or_default()) {
-            Confidence::Exact(value) => Some(value),
-            Confidence::Adjusted(value) => {
-                self.note(NoteKind::ConfidenceAdjusted, answer, given);
-                Some(value)
-            }
-            Confidence::None => {
-                self.note(NoteKind::NoConfidence, answer, given);
-                None
-            }
-        };
-        let summary = shortened(&entry.summary, LONGEST_SUMMARY);
-        let key_issues: Vec<String> =
-            entry.issues.iter().take(MOST_ISSUES).map(|issue| shortened(issue, LONGEST_ISSUE)).collect();
-        if summary.len() < entry.summary.len()
-            || key_issues.len() < entry.issues.len()
-            || key_issues.iter().zip(&entry.issues).any(|(kept, given)| kept.len() < given.len())
-        {
-            self.note(NoteKind::Shortened, answer, None);
-        }
-        Words { confidence, summary, key_issues }
+        words(entry, |kind, text| self.note(kind, answer, text))
     }
 }
 

@@ -177,7 +177,9 @@ pub fn concluded(facts: Facts, voted: &Outcome, head: &Head) -> GateReport {
         }
         Decision::NoDecision { why } => (GateOutcome::NoDecision, format!("no decision: {why}")),
         // No vote ends like this.
-        Decision::Answers { .. } | Decision::Ranking => (GateOutcome::Failed, "no vote was taken".to_owned()),
+        Decision::Answers { .. } | Decision::Ranking | Decision::Reviewed(_) => {
+            (GateOutcome::Failed, "no vote was taken".to_owned())
+        }
     };
     if let Some(stop) = voted.stop {
         details.push(format!("stopped ({}); run the gate again", stop.cause()));

@@ -2,10 +2,10 @@
 
 use globset::GlobSet;
 
-use super::base::{Revisions, ask_failed};
+use super::base::ask_failed;
 use super::secret_files::{SecretFiles, exact_set};
 use crate::error::{Error, Result};
-use crate::git::{Change, ChangedFile, Git, Patch};
+use crate::git::{Change, ChangedFile, CommitId, Git, Patch};
 use crate::report::ci::{ChangeWord, OmissionReason, SeenFile};
 use crate::secrets::Redactor;
 
@@ -18,13 +18,15 @@ const LOSSY: &str = "bytes that are no UTF-8 are shown as U+FFFD";
 
 /// How much is sent, and of what not.
 #[derive(Debug)]
-pub(super) struct Limits<'a> {
+pub(in crate::pipeline) struct Limits<'a> {
     /// The most bytes in all.
-    pub(super) max_bytes: u64,
+    pub(in crate::pipeline) max_bytes: u64,
     /// Patterns of files that nobody needs to look at.
-    pub(super) ignore: &'a [String],
+    pub(in crate::pipeline) ignore: &'a [String],
+    /// The section of settings that they are from.
+    pub(in crate::pipeline) section: &'static str,
     /// Takes keys out of what is sent.
-    pub(super) redactor: &'a Redactor,
+    pub(in crate::pipeline) redactor: &'a Redactor,
 }
 
 /// What is sent of a change.
@@ -37,14 +39,15 @@ pub struct Coverage {
 }
 
 /// Looks at each of `files`.
-pub(super) async fn look_at_diff(
+pub(in crate::pipeline) async fn look_at_diff(
     git: &Git,
-    revisions: &Revisions,
+    (from, to): (&CommitId, &CommitId),
     files: &[ChangedFile],
     limits: &Limits<'_>,
 ) -> Result<Coverage> {
-    let ignored = exact_set(limits.ignore)
-        .map_err(|error| Error::config(format!("`gate.ignore`: {error}")).hint("write it like `*.lock` or `gen/**`"))?;
+    let ignored = exact_set(limits.ignore).map_err(|error| {
+        Error::config(format!("`{}.ignore`: {error}", limits.section)).hint("write it like `*.lock` or `gen/**`")
+    })?;
     let secret = SecretFiles::new();
     let mut coverage = Coverage::default();
     let mut room = limits.max_bytes;
@@ -57,10 +60,10 @@ pub(super) async fn look_at_diff(
             omitted: None,
             note: None,
         };
-        match by_name(file, &ignored, limits.ignore, &secret) {
+        match by_name(file, &ignored, limits, &secret) {
             Some((reason, note)) => (seen.omitted, seen.note) = (Some(reason), note),
             None => {
-                let patch = git.patch(&revisions.merge_base, &revisions.head, file, room.max(SNIFFED)).await;
+                let patch = git.patch(from, to, file, room.max(SNIFFED)).await;
                 let patch = patch.map_err(ask_failed)?;
                 match text_of(&patch, room, limits.redactor) {
                     Ok((text, note)) => {
@@ -85,7 +88,7 @@ pub(super) async fn look_at_diff(
 fn by_name(
     file: &ChangedFile,
     ignored: &GlobSet,
-    patterns: &[String],
+    limits: &Limits<'_>,
     secret: &SecretFiles,
 ) -> Option<(OmissionReason, Option<String>)> {
     // A file that had such a name shows what it held, whatever it is called now.
@@ -95,8 +98,11 @@ fn by_name(
     // Moved out of what nobody needs to look at, it is something to look at; moved into it too.
     if file.paths().all(|path| ignored.is_match(path.as_path())) {
         let index = ignored.matches(file.path.as_path()).first().copied();
-        let pattern = index.and_then(|index| patterns.get(index));
-        return Some((OmissionReason::Ignored, pattern.map(|pattern| format!("by `{pattern}` of `gate.ignore`"))));
+        let pattern = index.and_then(|index| limits.ignore.get(index));
+        return Some((
+            OmissionReason::Ignored,
+            pattern.map(|pattern| format!("by `{pattern}` of `{}.ignore`", limits.section)),
+        ));
     }
     file.is_submodule().then_some((OmissionReason::Submodule, None))
 }

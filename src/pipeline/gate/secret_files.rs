@@ -84,7 +84,7 @@ const COPIES: &[&str] = &["*~", "*.bak", "*.backup", "*.orig", "*.old", "*.save"
 
 /// Tells such files from others.
 #[derive(Debug)]
-pub(crate) struct SecretFiles {
+pub(in crate::pipeline) struct SecretFiles {
     secret: GlobSet,
     patterns: Vec<&'static str>,
     harmless: GlobSet,
@@ -92,7 +92,7 @@ pub(crate) struct SecretFiles {
 
 impl SecretFiles {
     #[expect(clippy::expect_used, reason = "the patterns are constants, and a test builds them")]
-    pub(crate) fn new() -> Self {
+    pub(in crate::pipeline) fn new() -> Self {
         let patterns: Vec<&'static str> =
             SECRET_FILES.iter().flat_map(|(_, patterns)| patterns.iter().copied()).collect();
         Self {
@@ -103,7 +103,7 @@ impl SecretFiles {
     }
 
     /// The pattern that makes `path` one.
-    pub(crate) fn matches(&self, path: &RepoPath) -> Option<&'static str> {
+    pub(in crate::pipeline) fn matches(&self, path: &RepoPath) -> Option<&'static str> {
         let named =
             |path: &Path| self.secret.matches(path).first().and_then(|index| self.patterns.get(*index)).copied();
         let (path, original) = (path.as_path(), original(path.as_path()));
@@ -136,7 +136,7 @@ pub(super) fn set<S: AsRef<str>>(patterns: &[S]) -> Result<GlobSet, globset::Err
 }
 
 /// The same for a user's own patterns, where case matters.
-pub(crate) fn exact_set<S: AsRef<str>>(patterns: &[S]) -> Result<GlobSet, globset::Error> {
+pub(in crate::pipeline) fn exact_set<S: AsRef<str>>(patterns: &[S]) -> Result<GlobSet, globset::Error> {
     build(patterns, false)
 }
 

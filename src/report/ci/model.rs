@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::config::GateSubject;
@@ -106,7 +106,7 @@ pub struct Origin {
 }
 
 /// A file that changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SeenFile {
     /// Its path; bytes that are no UTF-8, and control characters, as `\xNN`.
@@ -124,7 +124,7 @@ pub struct SeenFile {
 }
 
 /// What became of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeWord {
     /// It is new.
@@ -137,6 +137,8 @@ pub enum ChangeWord {
     Renamed,
     /// It is a file turned into a link, or the like.
     TypeChanged,
+    /// It is as it was: it is looked at as a whole.
+    Unchanged,
 }
 
 impl ChangeWord {
@@ -149,12 +151,13 @@ impl ChangeWord {
             Self::Modified => "modified",
             Self::Renamed => "renamed",
             Self::TypeChanged => "type changed",
+            Self::Unchanged => "unchanged",
         }
     }
 }
 
 /// Why a file was not looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OmissionReason {
     /// The base's settings say that nobody needs to.

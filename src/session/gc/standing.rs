@@ -97,7 +97,16 @@ pub(super) fn is_unmade(folder: &Folder, layout: &Layout) -> bool {
     let Ok(entries) = folder.entries() else { return false };
     let made_before = entries.iter().all(|(name, kind)| match (name.to_str(), kind) {
         (
-            Some("input.md" | "task.md" | "manifest.json" | "events.jsonl" | "status.json" | ".lock"),
+            Some(
+                "input.md"
+                | "task.md"
+                | "manifest.json"
+                | "events.jsonl"
+                | "status.json"
+                | ".lock"
+                | Layout::PATCH
+                | Layout::DESIGN,
+            ),
             EntryKind::File,
         ) => true,
         (Some(name), EntryKind::File) => name.starts_with(".tmp-"),

@@ -4,12 +4,14 @@
 
 mod cost;
 mod diagnose;
+mod end;
 mod outcome;
 mod reason;
 mod state;
 
 pub use cost::{SealedCost, Spent};
 pub use diagnose::{diagnose, status_in};
+pub use end::{SlotEnd, SlotError};
 pub use outcome::{Activity, Output, StopReason, StreamEnd, TypedError, Usage};
 pub use reason::Reason;
 pub use state::{SlotMove, SlotState, TransitionError, transition};

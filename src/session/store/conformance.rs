@@ -95,6 +95,7 @@ fn make<S: Sessions>(place: &S, title: &str, second: i64) -> S::Owned {
         prompts: BTreeMap::new(),
         plan: None,
         judges: None,
+        pipeline: None,
     };
     place.create(new, at(second), &mut rand::rng()).unwrap()
 }

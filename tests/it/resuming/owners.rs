@@ -57,6 +57,7 @@ fn two_hundred_sessions_made_at_once_have_two_hundred_folders() {
             prompts: BTreeMap::new(),
             plan: None,
             judges: None,
+            pipeline: None,
         };
         Made::create(new, now, &mut rand::rng()).unwrap().layout().name()
     };

@@ -39,6 +39,7 @@ fn talked(env: &TestEnv, title: &str) -> Owned {
         prompts: BTreeMap::new(),
         plan: None,
         judges: None,
+        pipeline: None,
     };
     let now = Timestamp::now();
     let mut session = Owned::create(new, now, &mut rand::rng()).unwrap();

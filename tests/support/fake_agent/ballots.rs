@@ -56,12 +56,71 @@ pub(crate) struct Answer<'p> {
     text: &'p str,
 }
 
+/// How to vote on findings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Weighing {
+    All(&'static str),
+    Word(String),
+    Garbage,
+}
+
+impl FromStr for Weighing {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Ok(match text.split_once(' ').unwrap_or((text, "")) {
+            ("sustain", "") => Self::All("SUSTAIN"),
+            ("reject", "") => Self::All("REJECT"),
+            ("ask", "") => Self::All("ASK"),
+            ("word", word) if !word.is_empty() => Self::Word(word.to_owned()),
+            ("garbage", "") => Self::Garbage,
+            _ => return Err(format!("unknown rule `{text}`")),
+        })
+    }
+}
+
 /// Every answer that a line `### Response ALIAS` introduces.
 pub(crate) fn answers(prompt: &str) -> Vec<Answer<'_>> {
+    introduced(prompt, "### Response ")
+}
+
+/// Every finding that a line `### Finding ALIAS` introduces.
+pub(crate) fn findings(prompt: &str) -> Vec<Answer<'_>> {
+    introduced(prompt, "### Finding ")
+}
+
+/// Whether the prompt asks for something else than votes.
+pub(crate) fn asks_nothing_to_vote(prompt: &str) -> bool {
+    answers(prompt).is_empty() && findings(prompt).is_empty()
+}
+
+/// What a judge of findings with this rule prints.
+pub(crate) fn weigh(rule: &Weighing, findings: &[Answer<'_>]) -> String {
+    let mut out = String::from("I looked at every finding.\n\n");
+    for finding in findings {
+        let verdict = match rule {
+            Weighing::All(verdict) => verdict,
+            Weighing::Word(word) if finding.text.contains(word.as_str()) => "SUSTAIN",
+            Weighing::Word(_) => "REJECT",
+            Weighing::Garbage => {
+                let _ = writeln!(out, "I would SUSTAIN {}, with confidence 9.", finding.alias);
+                continue;
+            }
+        };
+        let _ = write!(
+            out,
+            "```vote\nFINDING: {}\nVERDICT: {verdict}\nCONFIDENCE: 8\nSUMMARY: Reasons for {verdict}.\n```\n\n",
+            finding.alias
+        );
+    }
+    out
+}
+
+fn introduced<'p>(prompt: &'p str, heading: &str) -> Vec<Answer<'p>> {
     let mut heads = Vec::new();
     let mut at = 0;
     for line in prompt.split_inclusive('\n') {
-        if let Some(alias) = line.strip_prefix("### Response ").map(str::trim)
+        if let Some(alias) = line.strip_prefix(heading).map(str::trim)
             && !alias.is_empty()
             && !alias.contains(char::is_whitespace)
         {
@@ -156,6 +215,7 @@ fn is_repair(prompt: &str) -> bool {
 /// What the prompt asks for.
 pub(crate) fn wanted(prompt: &str) -> &'static str {
     match (answers(prompt).is_empty(), is_repair(prompt)) {
+        (true, _) if !findings(prompt).is_empty() => "weighing",
         (true, _) => "answer",
         (false, false) => "votes",
         (false, true) => "rest",

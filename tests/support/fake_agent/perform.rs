@@ -121,8 +121,21 @@ fn one(step: Step, prompt: &mut Option<String>) -> io::Result<Done> {
             // A signal that does not end the process leaves the script going on.
         }
         Step::Answer(text) => {
-            if ballots::answers(read(prompt)?).is_empty() {
+            if ballots::asks_nothing_to_vote(read(prompt)?) {
                 write(Stream::Out, &text)?;
+            }
+        }
+        Step::Nth(file, texts) => {
+            if ballots::asks_nothing_to_vote(read(prompt)?) {
+                let before = std::fs::read(&file).map_or(0, |marks| marks.len());
+                std::fs::OpenOptions::new().create(true).append(true).open(file)?.write_all(b".")?;
+                write(Stream::Out, texts.get(before).or(texts.last()).map_or(&b""[..], Vec::as_slice))?;
+            }
+        }
+        Step::Weigh(rule) => {
+            let found = ballots::findings(read(prompt)?);
+            if !found.is_empty() {
+                write(Stream::Out, ballots::weigh(&rule, &found).as_bytes())?;
             }
         }
         Step::Vote(rule) => {

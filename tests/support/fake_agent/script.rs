@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use nix::sys::signal::Signal;
 
-use crate::ballots::Rule;
+use crate::ballots::{Rule, Weighing};
 
 /// What separates the steps inside `spawn` and `on-term`.
 const SEPARATOR: &str = ";;";
@@ -43,7 +43,10 @@ pub(crate) enum Step {
     Exit(u8),
     KillSelf(Signal),
     Answer(Vec<u8>),
+    /// A file that counts, and the texts.
+    Nth(String, Vec<Vec<u8>>),
     Vote(Rule),
+    Weigh(Weighing),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,6 +120,12 @@ fn step(line: &str) -> Result<Step, String> {
         "exit" => Step::Exit(number(word, rest)?),
         "kill-self" => Step::KillSelf(Signal::from_str(rest).map_err(|_| format!("`{rest}` is not a signal"))?),
         "answer" => Step::Answer(with_line_end(unescape(rest)?)),
+        "nth" => {
+            let (file, texts) = rest.split_once(' ').ok_or_else(|| format!("`{word}` needs a file and texts"))?;
+            let texts = nested(texts).map(|text| Ok(with_line_end(unescape(text)?))).collect::<Result<_, String>>()?;
+            Step::Nth(file.to_owned(), texts)
+        }
+        "weigh" => Step::Weigh(rest.parse()?),
         "vote" => Step::Vote(String::from_utf8_lossy(&unescape(rest)?).parse()?),
         _ => return Err(format!("unknown step `{line}`")),
     })

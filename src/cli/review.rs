@@ -1,0 +1,175 @@
+//! `team review`: a panel reviews a plan, a change or files.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::args::{ReviewArgs, TargetArgs};
+use super::choosing::{Chosen, choose, remember};
+use super::context::Context;
+use super::estimate;
+use super::gate_outputs::Outputs;
+use super::names::{self, Given, Named};
+use super::panel::{conclude, prepare, prompts, terms, warn_of_missing};
+use crate::config::{Config, FileSettings, Origin, ResolvedModel, names_a_secret};
+use crate::engine::{self, Directives, Estimate, Input, JudgeRequest, Keeping};
+use crate::error::{Error, ExitCode, Result};
+use crate::findings::MissingSeats;
+use crate::pipeline::review::{self, Look, ReviewRequest, Source, Target};
+use crate::secrets::Redactor;
+
+/// Holds a review.
+pub(super) async fn review(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
+    let outputs = Outputs::of(&args.outputs, context)?;
+    let mut flags = context.global.settings();
+    args.apply(&mut flags);
+    let config = context.load(flags)?;
+    let settings = config.settings();
+    let target = target(&args.target, &args.paths);
+    let secrets = context.environment.iter().filter(|(name, _)| names_a_secret(&name.to_string_lossy()));
+    let redactor = Redactor::new(secrets.filter_map(|(_, value)| value.to_str()));
+    let look = Look {
+        target: &target,
+        paths: &args.paths,
+        cwd: &context.cwd,
+        environment: &context.environment,
+        redactor: &redactor,
+        max_bytes: settings.review.max_bytes,
+        ignore: &settings.review.ignore,
+    };
+    let mut subject = review::look(&look).await?;
+    if args.rules.no_workspace {
+        subject.source = Source::Nothing;
+    }
+    for warning in &subject.warnings {
+        context.printer.warning(warning);
+    }
+    let intent = args.intent.as_deref().map(|intent| intent_of(intent, context)).transpose()?;
+    let panel = reviewers(context, &config, args).await?;
+    let judges = judges(context, &config).await?;
+    let (prompts, prompts_dir) = prompts(context, args.rules.prompts.as_deref())?;
+    let keeping = keeping(args, &subject, context, &settings.sessions_dir)?;
+    let request = ReviewRequest {
+        keeping,
+        title: args.name.clone().unwrap_or_else(|| title(&target, &args.paths)),
+        intent,
+        models: panel.models.clone(),
+        judges,
+        own: settings.vote.own,
+        fail_on: settings.review.fail_on,
+        quorum: settings.review.quorum.map(std::num::NonZeroU32::get),
+        missing: if args.rules.strict { MissingSeats::Refused } else { MissingSeats::Tolerated },
+        terms: terms(settings, args.rules.require_blind),
+        prompts: Arc::new(prompts),
+        prompts_dir,
+        notes: panel.notes.clone(),
+        subject,
+    };
+    request.check()?;
+    if args.choice.estimate {
+        return estimate::show(context, &estimated(&request, &config));
+    }
+    if let Some(chosen) = &panel.chosen {
+        remember(context, &config, &args.choice, chosen)?;
+    }
+    let asked = request.asked();
+    warn_of_missing(context, asked.iter().copied());
+    let prepared = prepare(context, &config, &asked, request.keeping.folder(), args.rules.require_blind).await?;
+    let reviewed =
+        conclude(context, prepared, async |context| review::review(request, context, &mut rand::rng()).await).await?;
+    Ok(reviewed.exit_code())
+}
+
+fn target(args: &TargetArgs, paths: &[PathBuf]) -> Target {
+    match args {
+        TargetArgs { plan: Some(plan), .. } => Target::Plan(plan.clone()),
+        TargetArgs { diff: Some(range), .. } => Target::Diff(range.clone()),
+        TargetArgs { staged: true, .. } => Target::Staged,
+        TargetArgs { worktree: true, .. } => Target::Worktree,
+        _ if !paths.is_empty() => Target::Files,
+        _ => Target::Diff(None),
+    }
+}
+
+/// What the session is called where the user does not say.
+fn title(target: &Target, paths: &[PathBuf]) -> String {
+    let name = |path: &Path| path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    match target {
+        Target::Plan(plan) => name(plan),
+        Target::Files => paths.first().map(|path| name(path)).unwrap_or_default(),
+        Target::Diff(range) => range.clone().unwrap_or_else(|| "branch".to_owned()),
+        Target::Staged => "staged".to_owned(),
+        Target::Worktree => "worktree".to_owned(),
+    }
+}
+
+/// One existing file is that file; anything else is the text itself.
+fn intent_of(intent: &str, context: &Context) -> Result<String> {
+    let path = context.cwd.join(intent);
+    let text = if path.is_file() {
+        fs_err::read_to_string(&path).map_err(|source| Error::usage("`--intent` cannot be read").with_source(source))?
+    } else if !intent.contains(char::is_whitespace) && (intent.contains('/') || intent.ends_with(".md")) {
+        return Err(Error::usage(format!("`--intent`: there is no file `{intent}`")).hint("correct its path"));
+    } else {
+        intent.to_owned()
+    };
+    if text.trim().is_empty() {
+        return Err(Error::usage("`--intent` is empty").hint("say what the change is meant to do, or leave it out"));
+    }
+    Ok(text)
+}
+
+/// The reviewers, and what chose them where that was not `[review]` or `-m`.
+struct Reviewers {
+    models: Vec<ResolvedModel>,
+    notes: Vec<String>,
+    chosen: Option<Chosen>,
+}
+
+async fn reviewers(context: &Context, config: &Config, args: &ReviewArgs) -> Result<Reviewers> {
+    let names = &config.settings().review.panel;
+    if names.is_empty() {
+        // The kind of task is known here, where a panel is configured for it.
+        let chosen = choose(context, config, &args.choice, "review").await?;
+        return Ok(Reviewers { models: chosen.models.clone(), notes: chosen.notes(), chosen: Some(chosen) });
+    }
+    let Named { models, .. } =
+        names::find(context, config, names, given(config, &["review", "panel"]), "review.panel").await?;
+    Ok(Reviewers { models, notes: Vec::new(), chosen: None })
+}
+
+async fn judges(context: &Context, config: &Config) -> Result<Option<Vec<ResolvedModel>>> {
+    let names = &config.settings().review.judges;
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let given = given(config, &["review", "judges"]);
+    Ok(Some(names::find(context, config, names, given, "review.judges").await?.models))
+}
+
+fn given(config: &Config, keys: &[&str]) -> Given {
+    match config.origin(keys) {
+        Some(Origin::Flag | Origin::Variable(_)) => Given::ByHand,
+        _ => Given::Kept,
+    }
+}
+
+/// A caller's folder has a place for each kind of review.
+fn keeping(args: &ReviewArgs, subject: &review::Subject, context: &Context, configured: &Path) -> Result<Keeping> {
+    let nothing = Input { text: String::new(), directives: Directives::default() };
+    let keeping = Keeping::of(&nothing, args.session_path.as_deref(), false, &context.cwd, configured)?;
+    Ok(match (keeping, &args.session_path) {
+        (Keeping::Folder(folder), Some(_)) => Keeping::Folder(folder.join("reviews").join(subject.phase.as_str())),
+        (keeping, _) => keeping,
+    })
+}
+
+fn estimated(request: &ReviewRequest, config: &Config) -> Estimate {
+    let bytes = request.prompts.longest().saturating_add(request.subject.text.len()) as u64;
+    let judge = JudgeRequest {
+        judges: request.judges.clone(),
+        rules: config.settings().vote,
+        prompts: Arc::clone(&request.prompts),
+        prompts_dir: None,
+    };
+    Estimate::of(&request.models, bytes, Some(&judge), bytes)
+}

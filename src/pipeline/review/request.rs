@@ -1,0 +1,193 @@
+//! What a review is asked for, and how its session's record keeps that for whoever resumes or checks it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::subject::{Source, Subject, SubjectKind};
+use crate::config::{FailOn, OwnAnswers, Recuse, ResolvedModel, SelfVote};
+use crate::engine::{Keeping, Terms, WrittenTerms, answer_of, judge_of, load_again};
+use crate::error::{Error, ErrorKind, Result};
+use crate::findings::{MissingSeats, Seats};
+use crate::ids::{Sha256Hash, SlotId};
+use crate::judging::{Answer, Judge, check_panel};
+use crate::prompts::Prompts;
+use crate::report::ci::SeenFile;
+use crate::session::{Event, InnerKind, Record};
+use crate::verdict::default_quorum;
+
+/// A review by a panel.
+#[derive(Debug, Clone)]
+pub struct ReviewRequest {
+    /// Where the session is kept.
+    pub keeping: Keeping,
+    /// The text that names it.
+    pub title: String,
+    /// What is reviewed.
+    pub subject: Subject,
+    /// What it is meant to do, in the author's words.
+    pub intent: Option<String>,
+    /// Who reviews, in the user's order.
+    pub models: Vec<ResolvedModel>,
+    /// Who votes on what they find; `None` for the reviewers themselves.
+    pub judges: Option<Vec<ResolvedModel>>,
+    /// Whose findings are kept from whom.
+    pub own: OwnAnswers,
+    /// What stops the change.
+    pub fail_on: FailOn,
+    /// The fewest reviewers whose findings can be read; `None` for two, and more than half of the panel.
+    pub quorum: Option<u32>,
+    /// What a reviewer without such findings means.
+    pub missing: MissingSeats,
+    /// The terms that everybody is asked on.
+    pub terms: Terms,
+    /// The texts sent to models.
+    pub prompts: Arc<Prompts>,
+    /// The folder that the user's own among them were read from, absolute.
+    pub prompts_dir: Option<PathBuf>,
+    /// What the report should say besides.
+    pub notes: Vec<String>,
+}
+
+impl ReviewRequest {
+    /// The quorum that holds. Refuses, before anybody is asked, one that this panel cannot reach, and a panel whose
+    /// findings nobody could vote on.
+    pub fn check(&self) -> Result<u32> {
+        let members = u32::try_from(self.models.len()).unwrap_or(u32::MAX);
+        let size = if members == 1 { "one reviewer".to_owned() } else { format!("{members} reviewers") };
+        let default = default_quorum(members);
+        let quorum = match self.quorum {
+            Some(0) => return Err(Error::usage("a quorum of 0 reviewers is none").hint("name 1 or more")),
+            Some(quorum) if quorum > members => {
+                return Err(Error::usage(format!("the quorum is {quorum}, and this panel has {size}"))
+                    .hint(format!("name more models, or a quorum of at most {members}")));
+            }
+            Some(quorum) => quorum,
+            None if default > members => {
+                return Err(Error::usage(format!("this panel has {size}, and a quorum is two unless it is named"))
+                    .hint("name more models with `-m`; or let one review do with `--quorum 1`"));
+            }
+            None => default,
+        };
+        // What a single reviewer finds is found by more than half of the panel: nobody needs to vote on it.
+        if members > 1 {
+            check_panel(&self.seats(), &self.bench(), self.own)?;
+        }
+        Ok(quorum)
+    }
+
+    fn seats(&self) -> Vec<Answer> {
+        SlotId::panel(self.models.len()).zip(&self.models).map(|(id, model)| answer_of(id, model)).collect()
+    }
+
+    /// The judges, each with its own seat among the reviewers. The ids are drawn later; any one-to-one choice tells the
+    /// same.
+    fn bench(&self) -> Vec<Judge> {
+        let models = self.judges.as_ref().unwrap_or(&self.models);
+        let judge = |(id, model)| judge_of(id, model, self.judges.is_none().then_some(id));
+        SlotId::panel(models.len()).zip(models).map(judge).collect()
+    }
+
+    /// Everybody who may be asked.
+    #[must_use]
+    pub fn asked(&self) -> Vec<&ResolvedModel> {
+        self.models.iter().chain(self.judges.iter().flatten()).collect()
+    }
+}
+
+/// A review as the record of its session keeps it. It names no model: those are in the manifest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::pipeline) struct ReviewPlan {
+    terms: WrittenTerms,
+    pub(in crate::pipeline) review: ReviewWork,
+}
+
+/// What is to be done in a review.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::pipeline) struct ReviewWork {
+    pub(in crate::pipeline) kind: SubjectKind,
+    pub(in crate::pipeline) phase: InnerKind,
+    /// What is reviewed, in words.
+    pub(in crate::pipeline) told: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(in crate::pipeline) base: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(in crate::pipeline) head: Option<String>,
+    /// The hash of its file.
+    pub(in crate::pipeline) sha256: Sha256Hash,
+    pub(in crate::pipeline) files: Vec<SeenFile>,
+    pub(in crate::pipeline) source: Source,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(in crate::pipeline) intent: Option<String>,
+    self_vote: SelfVote,
+    recuse: Recuse,
+    pub(in crate::pipeline) fail_on: FailOn,
+    pub(in crate::pipeline) quorum: u32,
+    pub(in crate::pipeline) missing: MissingSeats,
+    /// The folder that the user's own prompts were read from.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    prompts: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub(in crate::pipeline) notes: Vec<String>,
+}
+
+impl ReviewPlan {
+    pub(in crate::pipeline) fn of(request: &ReviewRequest, quorum: u32) -> Self {
+        let Subject { kind, phase, told, base, head, text, files, warnings, source } = &request.subject;
+        let notes = warnings.iter().chain(&request.notes).cloned().collect();
+        let review = ReviewWork {
+            kind: *kind,
+            phase: *phase,
+            told: told.clone(),
+            base: base.clone(),
+            head: head.clone(),
+            sha256: Sha256Hash::of(text.as_bytes()),
+            files: files.clone(),
+            source: source.clone(),
+            intent: request.intent.clone(),
+            self_vote: request.own.self_vote,
+            recuse: request.own.recuse,
+            fail_on: request.fail_on,
+            quorum,
+            missing: request.missing,
+            prompts: request.prompts_dir.clone(),
+            notes,
+        };
+        Self { terms: request.terms.into(), review }
+    }
+
+    /// The plan on record.
+    pub(in crate::pipeline) fn read(records: &[Record]) -> Result<Self> {
+        let plan = match records.first().map(|record| &record.event) {
+            Some(Event::Created { plan: Some(plan), .. }) => serde_json::from_value((**plan).clone()),
+            _ => return Err(Error::new(ErrorKind::Integrity, "the session's record holds no plan of a review")),
+        };
+        plan.map_err(|error| {
+            Error::new(ErrorKind::Integrity, format!("the plan on the session's record cannot be read: {error}"))
+        })
+    }
+
+    pub(in crate::pipeline) fn terms(&self) -> Terms {
+        self.terms.clone().into()
+    }
+}
+
+impl ReviewWork {
+    pub(in crate::pipeline) const fn own(&self) -> OwnAnswers {
+        OwnAnswers { self_vote: self.self_vote, recuse: self.recuse }
+    }
+
+    /// The texts that models are asked with, read again from the user's folder.
+    pub(in crate::pipeline) fn prompts(&self) -> Result<Arc<Prompts>> {
+        load_again(self.prompts.as_deref()).map(Arc::new)
+    }
+
+    /// The seats of the verdict.
+    pub(in crate::pipeline) fn seats(&self, panel: usize, usable: usize) -> Seats {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Seats { panel: count(panel), usable: count(usable), quorum: self.quorum, missing: self.missing }
+    }
+}

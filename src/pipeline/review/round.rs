@@ -1,0 +1,156 @@
+//! One round of review: a panel looks, what it says is merged under ids and voted on, and the ledger grows by it.
+//!
+//! A command may hold several, each in a folder of its own. Everything in a round can be done again after a kill: who
+//! finished is not asked again, and what is on record is taken from there.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use rand::CryptoRng;
+
+use super::ledger::{raise, settle_standings};
+use super::seats::{SeatEnd, ask_reviewers};
+use super::texts::Texts;
+use super::votes::{FindingStanding, FindingVotes, Voters, hold_vote};
+use crate::config::{OwnAnswers, ResolvedModel};
+use crate::engine::{Services, Terms, show_last};
+use crate::error::Result;
+use crate::findings::{Identified, Known, merge};
+use crate::ids::{Sha256Hash, SlotId};
+use crate::runner::{Control, Observer, StopAll, Workspace};
+use crate::session::{InnerPanel, Layout, NewInner, PanelFolder, Session, SessionKind};
+
+/// What surrounds a round.
+pub(in crate::pipeline) struct Surroundings<'a> {
+    /// Prepared for everybody who may be asked.
+    pub(in crate::pipeline) services: &'a Services,
+    /// The terms that they are asked on.
+    pub(in crate::pipeline) terms: Terms,
+    /// The kind of session.
+    pub(in crate::pipeline) kind: SessionKind,
+    /// The session, whatever the folder of the panel.
+    pub(in crate::pipeline) session: Layout,
+    /// The snapshot that reviewers' programs work in.
+    pub(in crate::pipeline) workspace: Option<Arc<Workspace>>,
+    /// Signals, requests, the deadline.
+    pub(in crate::pipeline) control: &'a mut Control,
+    /// Shows what happens.
+    pub(in crate::pipeline) observer: &'a mut dyn Observer,
+    /// For ids and nonces.
+    pub(in crate::pipeline) rng: &'a mut dyn CryptoRng,
+}
+
+impl Surroundings<'_> {
+    /// Whether somebody stopped the command, who may want to go on with it. When the deadline has passed, what came until
+    /// then counts.
+    pub(in crate::pipeline) fn is_stopped(&self) -> bool {
+        matches!(self.control.stop(), Some(StopAll::Signal(_) | StopAll::Request | StopAll::Budget))
+    }
+}
+
+/// What one round does.
+pub(in crate::pipeline) struct RoundRequest<'a> {
+    /// Which panel.
+    pub(in crate::pipeline) panel: InnerPanel,
+    /// Who reviews, in the user's order.
+    pub(in crate::pipeline) models: &'a [ResolvedModel],
+    /// Who votes; `None` for the reviewers themselves.
+    pub(in crate::pipeline) judges: Option<&'a [ResolvedModel]>,
+    /// Whose findings are kept from whom.
+    pub(in crate::pipeline) own: OwnAnswers,
+    /// What they are asked.
+    pub(in crate::pipeline) texts: Texts<'a>,
+    /// What earlier rounds found.
+    pub(in crate::pipeline) known: &'a Known,
+    /// Whether those that ended with an error of their own are asked again.
+    pub(in crate::pipeline) failed: bool,
+}
+
+/// A round whose vote is over, or whose time was. Its folder is open: what it came to is written there.
+pub(in crate::pipeline) struct RoundEnd {
+    /// The panel's folder.
+    pub(in crate::pipeline) folder: PanelFolder,
+    /// How each reviewer ended.
+    pub(in crate::pipeline) seats: BTreeMap<SlotId, SeatEnd>,
+    /// What was found, by ids.
+    pub(in crate::pipeline) findings: Vec<Identified>,
+    /// The ballots.
+    pub(in crate::pipeline) votes: FindingVotes,
+    /// What they say of each finding.
+    pub(in crate::pipeline) standings: Vec<FindingStanding>,
+    /// Whether a vote was held.
+    pub(in crate::pipeline) vote: Vote,
+}
+
+/// Whether a vote was held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::pipeline) enum Vote {
+    /// It was.
+    Held,
+    /// There was nothing to vote on.
+    NothingFound,
+    /// The time was over.
+    OutOfTime,
+}
+
+/// How a round ended.
+pub(in crate::pipeline) enum RoundOutcome {
+    /// It came to its end.
+    Ended(Box<RoundEnd>),
+    /// It was stopped; its folder is as it was left.
+    Stopped(PanelFolder),
+}
+
+/// Holds a round in `session`, or goes on with it.
+pub(in crate::pipeline) async fn hold_round(
+    session: &mut Session,
+    request: &RoundRequest<'_>,
+    around: &mut Surroundings<'_>,
+) -> Result<RoundOutcome> {
+    let RoundRequest { panel, models, judges, own, texts, known, failed } = request;
+    let (panel, failed) = (*panel, *failed);
+    let new = NewInner {
+        kind: around.kind,
+        panel,
+        input: texts.input.as_bytes(),
+        models: models.to_vec(),
+        isolation: around.services.isolation(),
+        prompts: texts.reviewer_hashes(),
+        rules: BTreeMap::new(),
+        plan: None,
+        failed,
+    };
+    let mut folder = session.panel_mut().open_inner(new, Timestamp::now(), &mut &mut *around.rng)?;
+    show_last(session.panel(), &mut *around.observer);
+    around.observer.enter(&panel.folder());
+    show_last(&folder, &mut *around.observer);
+
+    let seats = ask_reviewers(&mut folder, texts, around, failed).await?;
+    if around.is_stopped() {
+        return Ok(RoundOutcome::Stopped(folder));
+    }
+    let found = seats.iter().filter_map(|(slot, seat)| Some((*slot, seat.read()?.findings.clone())));
+    let found: Vec<_> = found.collect();
+    let findings = known.identify(merge(&found));
+    raise(session, panel, &findings, around)?;
+
+    let size = u32::try_from(models.len()).unwrap_or(u32::MAX);
+    let (votes, vote) = if findings.is_empty() {
+        (FindingVotes::none(size, &findings), Vote::NothingFound)
+    } else if around.control.stop().is_some() {
+        (FindingVotes::none(size, &findings), Vote::OutOfTime)
+    } else {
+        let voters = Voters { named: *judges, own: *own };
+        match hold_vote(&mut folder, &findings, &voters, texts, around, failed).await? {
+            Some(votes) => (votes, Vote::Held),
+            None => return Ok(RoundOutcome::Stopped(folder)),
+        }
+    };
+    let standings = votes.standings(&findings);
+    settle_standings(session, panel, &standings, &votes, around)?;
+    Ok(RoundOutcome::Ended(Box::new(RoundEnd { folder, seats, findings, votes, standings, vote })))
+}
+
+/// The hashes of templates, by name.
+pub(in crate::pipeline) type Hashes = BTreeMap<String, Sha256Hash>;

@@ -1,0 +1,261 @@
+//! The reviewers of a round: asked, asked once more with what is wrong with a reply that cannot be read, asked anew once,
+//! and then given up.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::round::Surroundings;
+use super::texts::Texts;
+use crate::engine::{Asking, Panel, Question, Reply, ask, record, record_ballot, show_last, stopped_state};
+use crate::error::{Error, Result};
+use crate::findings::{BadFindings, FindingsRead, findings_schema, read_findings_below};
+use crate::ids::{Sha256Hash, SlotId};
+use crate::judging::BallotForm;
+use crate::runner::{Checks, Purpose, SlotJob, Workspace, run_panel};
+use crate::session::slot::{Reason, SlotState};
+use crate::session::{Event, NewTurn, PanelFolder, Phase, SessionState, Turn};
+
+/// How one reviewer's turn ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SeatEnd {
+    /// Its findings could be read.
+    Read {
+        /// What they are.
+        read: FindingsRead,
+        /// The further turn that it took, where it took one.
+        by: Option<Turn>,
+    },
+    /// It replied, and no findings could be read from any of its replies.
+    Unreadable {
+        /// What was wrong with the last one.
+        why: String,
+    },
+    /// It did not complete.
+    Failed {
+        /// The state.
+        state: SlotState,
+        /// Why.
+        reason: Option<Reason>,
+        /// In words, without names.
+        detail: String,
+    },
+}
+
+impl SeatEnd {
+    /// What it found; `None` where nothing can be read.
+    #[must_use]
+    pub const fn read(&self) -> Option<&FindingsRead> {
+        match self {
+            Self::Read { read, .. } => Some(read),
+            Self::Unreadable { .. } | Self::Failed { .. } => None,
+        }
+    }
+}
+
+/// A reply and what was read in it.
+type Findings = std::result::Result<FindingsRead, BadFindings>;
+
+/// Where programs see the repository, in paths that findings may name.
+fn roots(workspace: Option<&Arc<Workspace>>) -> Vec<String> {
+    let folder = workspace.and_then(|workspace| workspace.folder().canonicalize().ok());
+    folder.into_iter().map(|folder| folder.display().to_string()).collect()
+}
+
+/// A reviewer that is asked in a further turn.
+struct Again<'a> {
+    slot: SlotId,
+    texts: &'a Texts<'a>,
+    /// Its reply and what is wrong with it; `None` where it is asked anew.
+    mend: Option<(Vec<u8>, BadFindings)>,
+    context_tokens: Option<u64>,
+    roots: &'a [String],
+}
+
+impl Question for Again<'_> {
+    type Ballot = Findings;
+
+    fn asked(&self) -> SlotId {
+        self.slot
+    }
+
+    fn write(&self, _: BallotForm, out: &mut impl Write) -> Result<()> {
+        let text = match &self.mend {
+            Some((reply, bad)) => self.texts.repair(self.slot, reply, bad, self.context_tokens)?,
+            None => self.texts.input.to_owned(),
+        };
+        out.write_all(text.as_bytes())
+            .map_err(|source| Error::io(format!("cannot write the prompt of {}", self.slot), source))
+    }
+
+    fn purpose(&self) -> Purpose {
+        Purpose::Review { schema: findings_schema() }
+    }
+
+    fn read(&self, reply: &str) -> Findings {
+        let roots: Vec<&str> = self.roots.iter().map(String::as_str).collect();
+        read_findings_below(reply, &roots)
+    }
+
+    fn read_event(slot: SlotId, response: Sha256Hash, found: &Findings) -> Event {
+        read_event(slot, response, found)
+    }
+
+    const INSTEAD: &'static str = "`team review` reviews anew, in a session of its own";
+}
+
+fn read_event(slot: SlotId, response: Sha256Hash, found: &Findings) -> Event {
+    let findings = found.as_ref().ok().map(|read| u32::try_from(read.findings.len()).unwrap_or(u32::MAX));
+    Event::FindingsRead { slot, response, findings }
+}
+
+/// Asks the reviewers of `folder` whose turn has not come, reads what they say, and asks those again whose findings
+/// cannot be read. What is on record already is not done again.
+pub(super) async fn ask_reviewers(
+    folder: &mut PanelFolder,
+    texts: &Texts<'_>,
+    around: &mut Surroundings<'_>,
+    failed: bool,
+) -> Result<BTreeMap<SlotId, SeatEnd>> {
+    first_turn(folder, around).await?;
+    let roots = roots(around.workspace.as_ref());
+    let mut seats = BTreeMap::new();
+    let mut bad: BTreeMap<SlotId, (Vec<u8>, BadFindings)> = BTreeMap::new();
+    let status = folder.status().clone();
+    for (slot, entry) in &status.models {
+        let Some(reply) = entry.read_answer(folder.layout(), *slot)? else {
+            let error = entry.error.as_ref();
+            let detail = error.map(|error| error.detail.clone()).unwrap_or_default();
+            seats
+                .insert(*slot, SeatEnd::Failed { state: entry.state, reason: error.map(|error| error.reason), detail });
+            continue;
+        };
+        let roots: Vec<&str> = roots.iter().map(String::as_str).collect();
+        let found = read_findings_below(&String::from_utf8_lossy(&reply), &roots);
+        record_ballot(folder, read_event(*slot, Sha256Hash::of(&reply), &found), &mut *around.observer)?;
+        match found {
+            Ok(read) => drop(seats.insert(*slot, SeatEnd::Read { read, by: None })),
+            Err(error) => drop(bad.insert(*slot, (reply, error))),
+        }
+    }
+    folder.settle()?;
+    for turn in [Turn::Repair, Turn::Fresh] {
+        if bad.is_empty() {
+            break;
+        }
+        further_turn(folder, turn, texts, &roots, &mut bad, &mut seats, around, failed).await?;
+    }
+    let given_up = bad.into_iter().map(|(slot, (_, error))| (slot, SeatEnd::Unreadable { why: error.to_string() }));
+    seats.extend(given_up);
+    Ok(seats)
+}
+
+async fn first_turn(folder: &mut PanelFolder, around: &mut Surroundings<'_>) -> Result<()> {
+    let prompt = folder.layout().input();
+    let manifest = folder.manifest().clone();
+    let pending =
+        |slot: &SlotId| folder.status().models.get(slot).is_some_and(|entry| entry.state == SlotState::Pending);
+    let jobs: Vec<SlotJob> = manifest
+        .models
+        .iter()
+        .filter(|(slot, _)| pending(slot))
+        .map(|(slot, member)| SlotJob {
+            id: *slot,
+            model: member.resolved.clone(),
+            prompt: prompt.clone(),
+            purpose: Purpose::Review { schema: findings_schema() },
+        })
+        .collect();
+    if jobs.is_empty() {
+        return Ok(());
+    }
+    let panel = Panel { session: &around.session, manifest: &manifest, workspace: around.workspace.clone() };
+    let shared = around.services.shared(panel, around.terms.limits, Checks::default());
+    record(folder, Event::PhaseStarted { phase: Phase::Review }, &mut *around.observer)?;
+    let at_once = around.services.at_once();
+    Ok(run_panel(folder, jobs, shared, at_once, &mut *around.control, &mut *around.observer).await?)
+}
+
+/// Asks those in `bad` again; who can be read afterwards is moved to `seats`.
+#[expect(clippy::too_many_arguments, reason = "two lists that are sorted, and what surrounds them")]
+async fn further_turn(
+    folder: &mut PanelFolder,
+    turn: Turn,
+    texts: &Texts<'_>,
+    roots: &[String],
+    bad: &mut BTreeMap<SlotId, (Vec<u8>, BadFindings)>,
+    seats: &mut BTreeMap<SlotId, SeatEnd>,
+    around: &mut Surroundings<'_>,
+    failed: bool,
+) -> Result<()> {
+    let opened = folder.records().iter().find_map(|record| match &record.event {
+        Event::TurnOpened { turn: opened, judges } if *opened == turn => Some(judges.clone()),
+        _ => None,
+    });
+    if opened.is_none() && around.control.stop().is_some() {
+        return Ok(());
+    }
+    let slots = opened.unwrap_or_else(|| bad.keys().copied().collect());
+    let questions: Vec<Again<'_>> = slots
+        .iter()
+        .filter_map(|slot| {
+            let (reply, error) = bad.get(slot)?;
+            let model = folder.manifest().member(*slot).map(|member| &member.resolved);
+            Some(Again {
+                slot: *slot,
+                texts,
+                mend: (turn == Turn::Repair).then(|| (reply.clone(), error.clone())),
+                context_tokens: model.and_then(|model| model.settings.context),
+                roots,
+            })
+        })
+        .collect();
+    let path = folder.inner().map(|panel| panel.folder()).unwrap_or_default();
+    let new = NewTurn {
+        kind: around.kind,
+        round: None,
+        turn,
+        judges: &slots,
+        isolation: around.services.isolation(),
+        prompts: texts.reviewer_hashes(),
+        failed,
+    };
+    let mut opened = folder.open_turn(new, Timestamp::now())?;
+    show_last(folder, &mut *around.observer);
+    around.observer.enter(&format!("{path}/{}", turn.folder()));
+    show_last(&opened, &mut *around.observer);
+    let mut asking = Asking {
+        services: around.services,
+        session: around.session.clone(),
+        limits: around.terms.limits,
+        workspace: around.workspace.clone(),
+        control: &mut *around.control,
+        observer: &mut *around.observer,
+    };
+    let replies = ask(&mut opened, &questions, &mut asking).await?;
+    drop(questions);
+    for (slot, Reply { ballot, .. }) in replies {
+        // One that did not complete leaves what was said before, which cannot be read.
+        let Some((_, found)) = ballot else { continue };
+        match found {
+            Ok(read) => {
+                bad.remove(&slot);
+                seats.insert(slot, SeatEnd::Read { read, by: Some(turn) });
+            }
+            Err(error) => {
+                if let Some(entry) = bad.get_mut(&slot) {
+                    entry.1 = error;
+                }
+            }
+        }
+    }
+    let state = around.control.stop().map_or(SessionState::Completed, stopped_state);
+    let status = opened.status().clone();
+    let last = folder.close_turn(turn, opened, state, Timestamp::now())?;
+    around.observer.event(&last, &status);
+    around.observer.enter(&path);
+    show_last(folder, &mut *around.observer);
+    Ok(())
+}

@@ -1,0 +1,4 @@
+//! `team review`, on real repositories and files.
+
+mod decisions;
+mod world;
