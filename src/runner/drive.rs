@@ -83,10 +83,10 @@ async fn drive_process(
 ) -> Driven {
     let shared = &attempt.shared;
     let job = &attempt.job;
-    let directory = attempt.layout.work_of(job.id);
-    let purpose = match job.purpose {
-        Purpose::Answer | Purpose::Review { .. } => agents::Purpose::Answer,
-        Purpose::Ballot { .. } => agents::Purpose::Judge,
+    let (directory, purpose) = match &job.purpose {
+        Purpose::Fix { folder } => (folder.clone(), agents::Purpose::Fix),
+        Purpose::Ballot { .. } => (attempt.layout.work_of(job.id), agents::Purpose::Judge),
+        Purpose::Answer | Purpose::Review { .. } => (attempt.layout.work_of(job.id), agents::Purpose::Answer),
     };
     let Some(surroundings) = &shared.surroundings else {
         return Driven { spawn_error: Some("nothing was prepared to hold a process".to_owned()), ..Driven::default() };
@@ -303,7 +303,7 @@ async fn drive_http(
     let schema = match &attempt.job.purpose {
         Purpose::Ballot { schema } => Some(http::JsonSchema { name: "ballot".to_owned(), value: schema.clone() }),
         Purpose::Review { schema } => Some(http::JsonSchema { name: "findings".to_owned(), value: schema.clone() }),
-        Purpose::Answer => None,
+        Purpose::Answer | Purpose::Fix { .. } => None,
     };
     let request = http::Request {
         provider,

@@ -11,6 +11,9 @@ use crate::slots::agents::traces::{Folder, Parts, Traces};
 /// Tools that read files and nothing else.
 const READS: &str = "Read,Grep,Glob";
 
+/// Tools that repair files, and see whether that helped. Nothing is asked, for nobody would answer.
+const REPAIRS: &str = "Read,Grep,Glob,Edit,Write,Bash";
+
 /// Where it leaves what shows prompts and answers, and in `sessions`, as long as it runs, the folder that it works in and
 /// a key by which others of its kind may write to it.
 pub(super) const CLAUDE_TRACES: &[Traces] = &[Traces {
@@ -88,7 +91,7 @@ pub(super) const HABITS: Habits = Habits {
     runs: None,
 };
 
-/// The arguments: without questions, and with nothing that writes, runs or goes to the network.
+/// The arguments: without questions and, unless it is to repair, with nothing that writes, runs or goes to the network.
 pub(super) fn arguments(model: Option<&str>, settings: &ModelSettings, call: &Call<'_>) -> Vec<OsString> {
     let mut arguments = words(&["-p", "--output-format", "stream-json", "--verbose"]);
     arguments.extend(restrictions(call.purpose));
@@ -112,6 +115,7 @@ pub(super) fn restrictions(purpose: Purpose) -> Vec<OsString> {
     arguments.extend(words(&["--strict-mcp-config", "--setting-sources", "user"]));
     arguments.extend(match purpose {
         Purpose::Answer => words(&["--tools", READS, "--allowedTools", READS]),
+        Purpose::Fix => words(&["--tools", REPAIRS, "--allowedTools", REPAIRS]),
         Purpose::Judge => words(&["--tools", ""]),
     });
     arguments

@@ -62,11 +62,7 @@ pub(super) fn reviewers(steps: &[&[&str]]) -> TeamToml {
 /// Three reviewers of which two find the fault, one of these makes another up, and all vote by what the code shows.
 pub(super) fn good_panel() -> TeamToml {
     let weigh = "weigh word summed";
-    reviewers(&[
-        &[&finds(&[planted()]), weigh],
-        &[&finds(&[planted(), invented()]), weigh],
-        &[&finds(&[]), weigh],
-    ])
+    reviewers(&[&[&finds(&[planted()]), weigh], &[&finds(&[planted(), invented()]), weigh], &[&finds(&[]), weigh]])
 }
 
 /// A repository whose `main` is sound, and whose branch `topic` plants the fault.

@@ -12,12 +12,25 @@ const SEPARATOR: &str = ";;";
 /// One thing to do; the table is in the program's doc.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Step {
-    Write { text: Vec<u8>, to: Stream },
+    Write {
+        text: Vec<u8>,
+        to: Stream,
+    },
     PrintFile(String),
-    Slices { sizes: Vec<usize>, file: String, to: Stream },
+    Slices {
+        sizes: Vec<usize>,
+        file: String,
+        to: Stream,
+    },
     BigFrame(u64),
-    Bytes { count: u64, to: Stream },
-    ClaudeFrames { count: usize, text: String },
+    Bytes {
+        count: u64,
+        to: Stream,
+    },
+    ClaudeFrames {
+        count: usize,
+        text: String,
+    },
     ReadStdin,
     Read(usize),
     Swallow,
