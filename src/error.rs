@@ -19,6 +19,8 @@ pub enum ErrorKind {
     Config,
     /// A session, slot, model or file that was named does not exist.
     NotFound,
+    /// A session cannot go on as it began: something that it depends on is not what it was.
+    Drifted,
     /// Another living process owns the session.
     Owned,
     /// The recorded chain, a hash or a tally does not match.
@@ -44,7 +46,7 @@ impl ErrorKind {
     #[must_use]
     pub const fn exit_code(self) -> ExitCode {
         match self {
-            Self::Usage | Self::Config | Self::NotFound | Self::Owned => ExitCode::USAGE,
+            Self::Usage | Self::Config | Self::NotFound | Self::Drifted | Self::Owned => ExitCode::USAGE,
             Self::Integrity => ExitCode::INTEGRITY,
             Self::NothingUsable => ExitCode::NOTHING_USABLE,
             Self::NoDecision => ExitCode::NO_DECISION,
@@ -192,6 +194,17 @@ impl From<std::io::Error> for Error {
     /// Keeps the text: `fs-err` already names the path and the operation.
     fn from(source: std::io::Error) -> Self {
         Self::new(ErrorKind::Io, source.to_string())
+    }
+}
+
+/// The system's words for a refused file, without the path and the operation, which the message around has.
+#[must_use]
+pub fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+        std::io::ErrorKind::NotADirectory => "a part of the path is a file, not a folder".to_owned(),
+        std::io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        kind => kind.to_string(),
     }
 }
 

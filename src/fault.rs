@@ -30,6 +30,8 @@ macro_rules! points {
 points! {
     /// A whole file is written under its temporary name, not yet renamed.
     FileWritten = "file-written",
+    /// A result that is copied to a flat name is written under its temporary one.
+    CopyWritten = "copy-written",
     /// The session's folder was made, nothing is in it.
     SessionFolder = "session-folder",
     /// The session's lock was taken.

@@ -99,6 +99,9 @@ pub struct GlobalArgs {
 
 /// What to do.
 #[derive(Debug, Subcommand)]
+// The options of a command are put together when that command is given, not at every start. Its own help then begins
+// with the first line of what holds its options.
+#[command(defer = true)]
 pub enum Command {
     /// Ask every model of a panel the same thing
     Run(RunArgs),
@@ -146,7 +149,7 @@ pub enum Command {
     Completions(CompletionsArgs),
 }
 
-/// `team run`.
+/// Ask every model of a panel the same thing
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
@@ -171,7 +174,7 @@ pub struct RunArgs {
     pub limits: LimitArgs,
 }
 
-/// `team judge`.
+/// Let judges vote blind on a finished run
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
@@ -205,7 +208,7 @@ pub struct JudgeArgs {
     pub limits: LimitArgs,
 }
 
-/// `team run-and-judge`.
+/// Ask, then vote: `run` and `judge` in one
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
@@ -262,7 +265,7 @@ pub struct SessionArgs {
     pub session: String,
 }
 
-/// `team status`.
+/// Show how far a session is
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
@@ -278,7 +281,7 @@ pub struct StatusArgs {
     pub watch: bool,
 }
 
-/// `team list`.
+/// List sessions, the newest first
 #[derive(Debug, Clone, Args)]
 pub struct ListArgs {
     /// The most sessions to list
@@ -286,7 +289,7 @@ pub struct ListArgs {
     pub limit: Option<NonZeroUsize>,
 }
 
-/// `team show`.
+/// Show a session's answers and verdict
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
@@ -305,7 +308,7 @@ pub struct ShowArgs {
     pub reveal: bool,
 }
 
-/// `team cancel`.
+/// Stop a running session, or one slot of it
 #[derive(Debug, Clone, Args)]
 pub struct CancelArgs {
     /// Which one.
@@ -316,7 +319,7 @@ pub struct CancelArgs {
     pub slot: Option<String>,
 }
 
-/// `team doctor`.
+/// Check whether everything is ready to ask the panel
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Exit codes:
@@ -331,7 +334,7 @@ pub struct DoctorArgs {
     pub deep: bool,
 }
 
-/// `team init`.
+/// Write a commented `team.toml` from what is found here
 #[derive(Debug, Clone, Args)]
 pub struct InitArgs {
     /// Also add the sessions folder to `.gitignore`
@@ -342,7 +345,7 @@ pub struct InitArgs {
     pub no_gitignore: bool,
 }
 
-/// `team demo`.
+/// See the whole thing work with a small local model
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 The first time it sets up the model (127 MB, kept in the cache folder). It exits with 0 when there is a verdict,
@@ -353,7 +356,7 @@ pub struct DemoArgs {
     pub words: Vec<String>,
 }
 
-/// `team schema`.
+/// Print the JSON Schema of what `team` writes
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
@@ -365,7 +368,7 @@ pub struct SchemaArgs {
     pub format: Option<Format>,
 }
 
-/// `team completions`.
+/// Print a completion script for a shell
 #[derive(Debug, Clone, Args)]
 pub struct CompletionsArgs {
     /// The shell
@@ -425,6 +428,19 @@ mod tests {
     #[test]
     fn the_definition_holds_together() {
         Cli::command().debug_assert();
+    }
+
+    /// The list of commands takes the line from here, a command's own help from its options.
+    #[test]
+    fn a_command_says_of_itself_what_the_list_of_commands_says() {
+        let abouts = |command: &clap::Command| {
+            let about = |command: &clap::Command| command.get_about().map(ToString::to_string);
+            command.get_subcommands().map(|command| (command.get_name().to_owned(), about(command))).collect::<Vec<_>>()
+        };
+        let mut command = Cli::command();
+        let listed = abouts(&command);
+        command.build();
+        assert_eq!(abouts(&command), listed);
     }
 
     #[test]

@@ -144,6 +144,7 @@ async fn examine(context: &Context, args: &DoctorArgs, hooks: &Hooks<'_>) -> Vec
     let sessions = &config.settings().sessions_dir;
     add("sessions", writable(sessions));
     add("disk", space(sessions));
+    add("temporary", temporary());
 
     let models = Models::new(&config, &context.environment);
     let mut names: Vec<&String> = Vec::new();
@@ -275,6 +276,18 @@ fn writable(sessions: &Path) -> Finding {
         Ok(_) => Finding::good(format!("`{}` can be made", sessions.display())),
         Err(error) => Finding::failed(format!("`{}` is not writable: {error}", folder.display()))
             .hint("choose another folder: `--sessions-dir`, `TEAM_SESSIONS_DIR`, or `sessions_dir` in `team.toml`"),
+    }
+}
+
+/// Whether what slots are kept apart by can be made, in the same way.
+fn temporary() -> Finding {
+    let hint = "make that folder, or set `TMPDIR` to one that can be written to";
+    match crate::fs::temporary_place() {
+        Err(error) => Finding::failed(error.to_string()).hint(hint),
+        Ok(place) => match tempfile::tempfile_in(&place) {
+            Ok(_) => Finding::good(format!("`{}` is writable", place.display())),
+            Err(error) => Finding::failed(format!("`{}` is not writable: {error}", place.display())).hint(hint),
+        },
     }
 }
 

@@ -93,7 +93,7 @@ fn show(context: &Context, outputs: &Outputs, report: &GateReport, verdict: Opti
             .map_err(|error| Error::internal("cannot write JSON").with_source(error))?;
         // A workflow command may stand anywhere in a line; in a JSON string the same can be written otherwise.
         printer.line(if outputs.is_github() { text.replace("##[", "##\\u005b") } else { text })?;
-    } else if let Some(verdict) = verdict {
+    } else if let Some(verdict) = verdict.filter(|_| !outputs.has_stdout()) {
         printer.document(verdict)?;
     }
     // The error tells itself.
@@ -122,6 +122,9 @@ async fn run(args: &GateArgs, context: &Context, outputs: &mut Outputs, facts: &
         context.printer.warning(warning);
     }
     facts.set_origins(&config);
+    for told in &facts.by_variables {
+        context.printer.note(told);
+    }
     let gate = config.settings().gate.clone();
     facts.omitted = gate.omitted;
     outputs.add(&gate.outputs, context)?;

@@ -6,6 +6,7 @@ use rand::RngExt;
 
 use super::args::OutputArgs;
 use super::context::Context;
+use super::destination::{Destination, unwritable};
 use crate::config::GateOutputs;
 use crate::error::{Error, Result};
 use crate::fs;
@@ -26,7 +27,7 @@ enum Format {
 /// Where the result goes.
 #[derive(Debug)]
 pub(super) struct Outputs {
-    files: Vec<(Format, PathBuf)>,
+    files: Vec<(Format, Destination)>,
     github: bool,
     /// What ends the time in which nothing that is printed is a command.
     resume: Option<String>,
@@ -39,7 +40,17 @@ impl Outputs {
         outputs.begin_github(args.github, context);
         let OutputArgs { junit, sarif, gitlab, markdown, github: _ } = args;
         outputs.add_files([junit, sarif, gitlab, markdown], context)?;
+        if outputs.has_stdout() && (context.global.json || outputs.github) {
+            let other = if outputs.github { "what `--github` has read for commands" } else { "`--json`" };
+            return Err(Error::usage(format!("an output to `-` and {other} would share standard output"))
+                .hint("nothing was run; give the output a file of its own"));
+        }
         Ok(outputs)
+    }
+
+    /// Whether one of them takes the place of the verdict on standard output.
+    pub(super) fn has_stdout(&self) -> bool {
+        self.files.iter().any(|(_, to)| *to == Destination::Stdout)
     }
 
     /// What the settings ask for as well, where the command line says nothing.
@@ -56,13 +67,20 @@ impl Outputs {
             if self.files.iter().any(|(known, _)| *known == format) {
                 continue;
             }
-            let path = context.cwd.join(file);
-            if let Some((_, other)) = self.files.iter().find(|(_, other)| *other == path) {
-                return Err(Error::usage(format!("two outputs would be written to `{}`", other.display()))
-                    .hint("give each a file of its own"));
+            let to = Destination::of(file, context);
+            if self.files.iter().any(|(_, other)| *other == to) {
+                let to = match &to {
+                    Destination::Stdout => "standard output".to_owned(),
+                    Destination::File(path) => format!("`{}`", path.display()),
+                };
+                return Err(Error::usage(format!("two outputs would be written to {to}"))
+                    .hint("nothing was run; give each a file of its own"));
             }
-            check(&path, &context.cwd)?;
-            self.files.push((format, path));
+            if let Destination::File(path) = &to {
+                check_links(path, &context.cwd)?;
+            }
+            to.prepare()?;
+            self.files.push((format, to));
         }
         Ok(())
     }
@@ -86,14 +104,14 @@ impl Outputs {
     /// Writes all of them; the error names every one that could not be written.
     pub(super) fn write(&self, report: &GateReport, context: &Context) -> Result<()> {
         let mut failed = Vec::new();
-        for (format, path) in &self.files {
+        for (format, to) in &self.files {
             let text = match format {
                 Format::Junit => ci::junit(report).map_err(|error| error.to_string()),
                 Format::Sarif => pretty(&ci::sarif(report)),
                 Format::GitLab => pretty(&ci::code_quality(report)),
                 Format::Markdown => Ok(ci::markdown(report)),
             };
-            let written = text.and_then(|text| fs::replace(path, text.as_bytes()).map_err(|error| error.to_string()));
+            let written = text.and_then(|text| to.write(&text, context).map_err(|error| error.chain()));
             if let Err(why) = written {
                 failed.push(why);
             }
@@ -129,13 +147,9 @@ fn pretty(value: &serde_json::Value) -> std::result::Result<String, String> {
     serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|error| error.to_string())
 }
 
-/// Refuses a path that cannot be written, or that a link of the branch leads out of the project.
-fn check(path: &Path, cwd: &Path) -> Result<()> {
-    let refused = |error: std::io::Error| {
-        Error::usage(format!("cannot write the output `{}`", path.display()))
-            .with_source(error)
-            .hint("nothing was run; name a file in a folder that can be written")
-    };
+/// Refuses a path that a link of the branch leads out of the project.
+fn check_links(path: &Path, cwd: &Path) -> Result<()> {
+    let refused = |error| unwritable(path, error);
     let leaves = || {
         Error::usage(format!("the output `{}` leads out of the current directory through a link", path.display()))
             .hint("name a file in a folder that is none")
@@ -149,5 +163,5 @@ fn check(path: &Path, cwd: &Path) -> Result<()> {
     if inside && !real.starts_with(&root) {
         return Err(leaves());
     }
-    fs::prepare_replace(path).map_err(refused)
+    Ok(())
 }

@@ -4,6 +4,8 @@ use jiff::Timestamp;
 
 use super::args::GcArgs;
 use super::context::Context;
+use super::panel::temporary_folder;
+use crate::engine::FLAT_FOLDER;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::report::{gc_summary, gc_text};
 use crate::session::gc::{GcMode, GcOptions, sweep};
@@ -13,7 +15,9 @@ pub(super) fn gc(args: &GcArgs, context: &Context) -> Result<ExitCode> {
     let config = context.load(context.global.settings())?;
     let sessions = context.cwd.join(&config.settings().sessions_dir);
     let mode = if args.dry_run { GcMode::DryRun } else { GcMode::Remove };
-    let options = GcOptions { sessions: &sessions, mode, older_than: args.older_than };
+    temporary_folder()?;
+    let flat = context.cwd.join(FLAT_FOLDER);
+    let options = GcOptions { sessions: &sessions, flat: &flat, mode, older_than: args.older_than };
     let report = sweep(options, Timestamp::now())?;
     if context.global.json {
         context.printer.json(&report)?;

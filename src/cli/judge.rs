@@ -7,7 +7,7 @@ use super::context::Context;
 use super::panel::{conclude, judge_request, prepare, prepare_without_models, terms, warn_of_missing};
 use crate::config::{Config, ResolvedModel};
 use crate::engine::{self, ImportRequest};
-use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::error::{Error, ErrorKind, ExitCode, Result, reason};
 use crate::ids::SlotId;
 use crate::judging::ImportPattern;
 use crate::session::slot::SlotState;
@@ -70,6 +70,7 @@ async fn import(args: &JudgeArgs, layout: Layout, config: &Config, context: &Con
     let read = |path: &PathBuf| {
         let bytes = fs_err::read(context.cwd.join(path)).map_err(|source| {
             Error::usage(format!("`--import`: cannot read `{}`: {}", path.display(), reason(&source)))
+                .hint("name a file of ballots: a `votes.json`, or with `--import-pattern` a text")
         })?;
         Ok((path.display().to_string(), bytes))
     };
@@ -78,6 +79,7 @@ async fn import(args: &JudgeArgs, layout: Layout, config: &Config, context: &Con
     let view = View::read(layout.clone())?;
     // A session that goes on is refused further down, by its owner's name.
     if !view.state().is_active() {
+        engine::enough_answers(&view.status)?;
         request.judges(&Manifest::read(&layout.manifest())?, &view.status)?;
     }
     let prepared = prepare_without_models(context, config)?;
@@ -85,12 +87,4 @@ async fn import(args: &JudgeArgs, layout: Layout, config: &Config, context: &Con
         conclude(context, prepared, async |context| engine::import(layout, &request, context, &mut rand::rng()).await)
             .await?;
     Ok(judged.exit_code())
-}
-
-/// The system's words without the path, which the message has already.
-fn reason(error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        kind => kind.to_string(),
-    }
 }

@@ -7,6 +7,7 @@ mod config;
 mod context;
 mod deep;
 mod demo;
+mod destination;
 mod dispatch;
 mod doctor;
 mod estimate;

@@ -84,6 +84,13 @@ pub(super) fn warn_of_missing<'a>(context: &Context, models: impl IntoIterator<I
     }
 }
 
+/// Fails where the system's temporary folder cannot be used: what slots are kept apart by is made there.
+pub(super) fn temporary_folder() -> Result<()> {
+    crate::fs::temporary_place().map(drop).map_err(|error| {
+        Error::config(error.to_string()).hint("make that folder, or set `TMPDIR` to one that is there")
+    })
+}
+
 /// Everything prepared for a panel: signals taken over, the self-test done, the local model's server started.
 pub(super) struct Prepared {
     pub(super) control: Control,
@@ -99,14 +106,17 @@ pub(super) async fn prepare(
     require_blind: bool,
 ) -> Result<Prepared> {
     let printer = &context.printer;
+    // Only programs can look around.
+    let programs = models.iter().any(|model| matches!(model.target, Target::Process { .. }));
+    if programs {
+        temporary_folder()?;
+    }
     let mut control =
         Control::listen(config.settings().deadline).map_err(|source| Error::io("cannot listen to signals", source))?;
     let preference = Preference::parse(context.environment.get(OVERRIDE_VARIABLE))
         .map_err(|error| Error::config(error.to_string()))?;
     let probe = probe(preference, None);
     let mechanism = probe.mechanism;
-    // Only programs can look around.
-    let programs = models.iter().any(|model| matches!(model.target, Target::Process { .. }));
     if programs && mechanism.files() < Level::Enforced {
         if require_blind {
             return Err(Error::usage(format!(
@@ -232,9 +242,9 @@ async fn carry_out(
     let mut announce = |folder: &Path, refused: Option<&str>| {
         if let Some(reason) = refused {
             printer.alert(format!(
-                "the session is kept in a temporary folder, for it cannot be made where it should be: {reason}"
+                "the session is kept in a temporary folder, for it cannot be made where it should be: {reason}; {}",
+                to_keep(folder)
             ));
-            printer.alert(to_keep(folder));
         }
         printer.note(format!("session: {}", folder.display()));
         place.set(folder);
@@ -317,7 +327,7 @@ fn leave_temporary(context: &Context, outcome: &Outcome, session: &str) -> Resul
     let where_it_is = format!("the session is in a temporary folder; {}", to_keep(folder));
     if !engine::wants_flat_copies(&outcome.layout)? {
         // What was told at the beginning may be far up by now.
-        printer.alert(where_it_is);
+        printer.warning(where_it_is);
         return Ok(());
     }
     if outcome.verdict.is_none() {
@@ -346,7 +356,7 @@ fn tell_unanswered(printer: &Printer, outcome: &Outcome) {
     // Why the command failed is told already; a session that cannot be read is `team status`'s to tell.
     let Ok(view) = View::read(outcome.layout.clone()) else { return };
     let round = view.round.as_ref().map(|(_, status)| status);
-    for line in [Some(&view.status), round].into_iter().flatten().flat_map(unanswered) {
+    for line in [Some(view.panel()), round].into_iter().flatten().flat_map(unanswered) {
         printer.shortfall(line);
     }
 }

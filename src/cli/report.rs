@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::args::ReportArgs;
 use super::context::Context;
+use super::destination::Destination;
 use super::opener;
 use super::sessions::find;
 use super::verify::checked;
@@ -65,23 +66,17 @@ fn text(args: &ReportArgs, sheet: &Sheet, context: &Context) -> Result<String> {
 
 /// Writes the report where it is wanted; gives its absolute path.
 fn write(given: Option<&Path>, layout: &Layout, text: &str, context: &Context) -> Result<PathBuf> {
-    let path = match given {
-        Some(path) => context.cwd.join(path),
-        None => layout.root().join(FILE),
-    };
-    if path.is_dir() {
-        return Err(Error::usage(format!("`{}` is a folder", path.display())).hint("`-o` takes the name of a file"));
+    if let Some(path) = given {
+        let path = context.cwd.join(path);
+        let to = Destination::File(path.clone());
+        to.prepare()?;
+        to.write(text, context)?;
+        return Ok(path);
     }
-    if let Some(folder) = path.parent().filter(|folder| given.is_some() && !folder.is_dir()) {
-        return Err(Error::usage(format!("`-o`: there is no folder `{}`", folder.display()))
-            .hint("make it first, or name a file in a folder that is there"));
-    }
+    let path = layout.root().join(FILE);
     fs::replace(&path, text.as_bytes()).map_err(|error| {
-        let refused = Error::io(format!("cannot write `{}`", path.display()), error);
-        match given {
-            Some(_) => refused,
-            None => refused.hint("`-o FILE` writes it elsewhere, and `--text` writes nothing"),
-        }
+        Error::io(format!("cannot write `{}`", path.display()), error)
+            .hint("`-o FILE` writes it elsewhere, and `--text` writes nothing")
     })?;
     Ok(path)
 }

@@ -4,10 +4,11 @@ use super::args::{PaceArgs, ResumeArgs};
 use super::context::Context;
 use super::panel::{Prepared, conclude, prepare, show_outcome};
 use crate::config::{Config, Limit, ResolvedModel};
-use crate::engine::{self, Pace, ResumeOptions, Resumption, Terms};
-use crate::error::{Error, ExitCode, Result};
+use crate::engine::{self, Dropped, Pace, ResumeOptions, Resumption, Terms};
+use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::pipeline::review::{self, Left, finished_review};
-use crate::session::{Catalogue, Session, SessionKind};
+use crate::report::without_controls;
+use crate::session::{Catalogue, Session, SessionKind, shell_word};
 
 /// Does what is left of a session.
 pub(super) async fn resume(args: &ResumeArgs, context: &Context) -> Result<ExitCode> {
@@ -28,12 +29,20 @@ pub(super) async fn resume(args: &ResumeArgs, context: &Context) -> Result<ExitC
     for difference in left.drift() {
         printer.warning(difference);
     }
-    if left.votes_not_begun() {
-        printer.note(format!("the votes had not begun; `team judge {called}` holds them"));
+    if let Some(dropped) = left.dropped() {
+        printer.warning(told(dropped, &called));
     }
     if left.is_done() {
-        printer.note(format!("nothing is left to do in `{}`", session.id()));
+        let id = session.id().to_owned();
         let outcome = engine::finished(session, &left)?;
+        // Nobody is asked any more, so this is the last to look at what there is.
+        let found = engine::verify(&outcome.layout, None)?;
+        if let Some(first) = found.mismatches.first() {
+            let first = without_controls(&first.to_string()).replace('\n', "\u{fffd}");
+            return Err(Error::new(ErrorKind::Integrity, format!("nothing is left to do in `{id}`, but {first}"))
+                .hint(format!("do not rely on it; `team verify {called}` says what else differs")));
+        }
+        printer.note(format!("nothing is left to do in `{id}`"));
         show_outcome(context, &outcome, &called)?;
         return Ok(outcome.exit_code());
     }
@@ -47,6 +56,13 @@ pub(super) async fn resume(args: &ResumeArgs, context: &Context) -> Result<ExitC
         [] => format!("left of `{}`: {votes}", session.id()),
         slots => format!("left of `{}`: slot {}, then {votes}", session.id(), slots.join(", ")),
     });
+    if let Some(folder) = left.snapshot_of() {
+        printer.note(format!(
+            "the snapshot of `{}` was not finished, and nobody has worked in it: it is taken anew, of the files as they \
+             are now",
+            folder.display()
+        ));
+    }
     let prepared = prepare_again(context, &session, &left.asked(), left.terms()).await?;
     let resumed =
         conclude(context, prepared, async |context| engine::resume(session, left, context, &mut rand::rng()).await)
@@ -92,6 +108,27 @@ async fn prepare_again(
     // A session that was named by its path may lie elsewhere than the others.
     let base = session.layout().root().parent().map(std::path::Path::to_owned);
     prepare(context, &config, models, base.as_deref(), terms.require_blind).await
+}
+
+/// What became of votes that cannot be gone on with, and how they come about all the same.
+fn told(dropped: &Dropped, session: &str) -> String {
+    match dropped {
+        Dropped::Votes => format!("the votes had not begun; `team judge {session}` holds them"),
+        Dropped::Ballots { files, pattern } => {
+            let mut again = format!("team judge {session}");
+            for file in files {
+                again.push_str(&format!(" --import {}", shell_word(file)));
+            }
+            if files.is_empty() {
+                again.push_str(" --import FILE");
+            }
+            if let Some(pattern) = pattern {
+                again.push_str(&format!(" --import-pattern {}", shell_word(pattern)));
+            }
+            let rest = if pattern.is_none() { ", with `--import-pattern` where there was one" } else { "" };
+            format!("the import was cut off and its ballots are not counted; import them again: `{again}`{rest}")
+        }
+    }
 }
 
 fn pace(args: &PaceArgs) -> Pace {

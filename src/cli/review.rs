@@ -10,8 +10,8 @@ use super::estimate;
 use super::gate_outputs::Outputs;
 use super::names::{self, Given, Named};
 use super::panel::{conclude, prepare, prompts, terms, warn_of_missing};
-use crate::config::{Config, FileSettings, Origin, ResolvedModel, names_a_secret};
-use crate::engine::{self, Directives, Estimate, Input, JudgeRequest, Keeping};
+use crate::config::{Config, Origin, ResolvedModel, names_a_secret};
+use crate::engine::{Directives, Estimate, Input, JudgeRequest, Keeping};
 use crate::error::{Error, ExitCode, Result};
 use crate::findings::MissingSeats;
 use crate::pipeline::review::{self, Look, ReviewRequest, Source, Target};
@@ -35,6 +35,7 @@ pub(super) async fn review(args: &ReviewArgs, context: &Context) -> Result<ExitC
         redactor: &redactor,
         max_bytes: settings.review.max_bytes,
         ignore: &settings.review.ignore,
+        sessions: std::slice::from_ref(&settings.sessions_dir),
     };
     let mut subject = review::look(&look).await?;
     if args.rules.no_workspace {
@@ -55,6 +56,7 @@ pub(super) async fn review(args: &ReviewArgs, context: &Context) -> Result<ExitC
         models: panel.models.clone(),
         judges,
         own: settings.vote.own,
+        leaks: settings.vote.leaks,
         fail_on: settings.review.fail_on,
         quorum: settings.review.quorum.map(std::num::NonZeroU32::get),
         missing: if args.rules.strict { MissingSeats::Refused } else { MissingSeats::Tolerated },

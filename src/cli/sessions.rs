@@ -119,7 +119,7 @@ pub(super) fn cancel(args: &CancelArgs, context: &Context) -> Result<ExitCode> {
 /// `None` also for a judge whose round has given way to a newer one.
 fn state_of(view: &View, round: Option<Round>, slot: SlotId) -> Option<SlotState> {
     let status = match (round, &view.round) {
-        (None, _) => &view.status,
+        (None, _) => view.panel(),
         (Some(asked), Some((newest, status))) if asked == *newest => status,
         (Some(_), _) => return None,
     };

@@ -14,14 +14,17 @@ use crate::ids::{Sha256Hash, SlotId};
 use crate::report::{SessionReport, status_text};
 use crate::secrets::reveal;
 use crate::session::slot::SlotState;
-use crate::session::{Event, History, Layout, Manifest, Session, SessionError, View};
+use crate::session::{Event, History, Manifest, Session, SessionError, View};
 
 /// Shows a session. Reading changes nothing; revealing is recorded.
 pub(super) fn show(args: &ShowArgs, context: &Context) -> Result<ExitCode> {
     let layout = find(&args.session, context)?;
     let slot = slot_named(args.slot.as_deref())?;
-    let names = if args.reveal { Some(reveal_names(&layout)?) } else { None };
-    let view = View::read(layout)?;
+    let mut view = View::read(layout)?;
+    let names = if args.reveal { Some(reveal_names(&view)?) } else { None };
+    if names.is_some() {
+        view = View::read(view.layout)?;
+    }
     if context.global.json {
         return show_json(&view, names.as_ref(), context);
     }
@@ -38,9 +41,9 @@ pub(super) fn show(args: &ShowArgs, context: &Context) -> Result<ExitCode> {
 }
 
 /// Reads the manifest and records that somebody did. A session that is at work has its own owner, who is not disturbed.
-fn reveal_names(layout: &Layout) -> Result<Manifest> {
-    let manifest = Manifest::read(&layout.manifest())?;
-    let mut session = Session::open(layout.clone())?;
+fn reveal_names(view: &View) -> Result<Manifest> {
+    let manifest = Manifest::read(&view.panel_layout().manifest())?;
+    let mut session = Session::open(view.layout.clone())?;
     session.note(Event::Revealed, Timestamp::now())?;
     Ok(manifest)
 }
@@ -59,9 +62,9 @@ fn session_text(view: &View, names: Option<&Manifest>) -> Result<String> {
         Some(verdict) => text.push_str(&String::from_utf8_lossy(&verdict)),
         None => text.push_str(&status_text(view, Timestamp::now())),
     }
-    for (slot, entry) in &view.status.models {
+    for (slot, entry) in &view.panel().models {
         if entry.state == SlotState::Completed {
-            writeln!(text, "\nanswer {slot}: {}", view.layout.response(*slot).display()).ok();
+            writeln!(text, "\nanswer {slot}: {}", view.panel_layout().response(*slot).display()).ok();
         }
     }
     Ok(text)
@@ -90,14 +93,15 @@ fn verdict_file(view: &View, path: PathBuf) -> Result<Option<Vec<u8>>> {
 /// One slot: its answer, or why there is none.
 fn slot_text(view: &View, slot: SlotId) -> Result<String> {
     let session = || view.meta.session_id.clone();
-    let entry = view.status.models.get(&slot).ok_or_else(|| SessionError::NoSlot { session: session(), slot })?;
-    if let Some(answer) = entry.read_answer(&view.layout, slot)? {
+    let (panel, layout) = (view.panel(), view.panel_layout());
+    let entry = panel.models.get(&slot).ok_or_else(|| SessionError::NoSlot { session: session(), slot })?;
+    if let Some(answer) = entry.read_answer(&layout, slot)? {
         return Ok(String::from_utf8_lossy(&answer).into_owned());
     }
     let mut text = format!("slot {slot} is {}\n", entry.state.as_str());
     if let Some(error) = &entry.error {
         writeln!(text, "{}: {}\n{}", error.reason.as_str(), error.detail, error.next_step).ok();
-        let log = error.error_log_path.as_ref().map(|path| view.layout.root().join(path));
+        let log = error.error_log_path.as_ref().map(|path| layout.root().join(path));
         if let Some(log) = log.filter(|path| path.is_file()) {
             writeln!(text, "\n{}:\n{}", log.display(), String::from_utf8_lossy(&fs::read(&log)?)).ok();
         }

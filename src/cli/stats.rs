@@ -27,7 +27,7 @@ pub(super) fn stats(args: &StatsArgs, context: &Context) -> Result<ExitCode> {
         let config = context.load(context.global.settings())?;
         let base = config.settings().sessions_dir.clone();
         // Where nothing was run yet there is nothing to count.
-        if base.is_dir() { vec![base] } else { Vec::new() }
+        if base.exists() { vec![base] } else { Vec::new() }
     } else {
         args.folders.iter().map(|folder| context.cwd.join(folder)).collect()
     };

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
 
-use super::{Limit, Threshold};
+use super::{Config, Limit, Origin, Threshold};
 use crate::money::Usd;
 
 /// How long a gate may take where nothing else is said.
@@ -45,6 +46,33 @@ pub struct GateEntry {
     /// Where the result goes.
     #[serde(skip_serializing_if = "GateOutputs::is_empty")]
     pub outputs: GateOutputs,
+}
+
+/// Keys of `[gate]` that are settings of every command too.
+const GENERAL: [&str; 4] = ["panel", "threshold", "deadline", "max_cost"];
+
+/// Has what a variable sets in `layer` hold for the gate too, where a file below says otherwise in `[gate]`: that key is the
+/// nearer one among files, and the environment is above all of them.
+pub(super) fn over_gate(below: &Table, layer: &mut Table) {
+    let Some(gate) = below.get("gate").and_then(Value::as_table) else { return };
+    let over: Table = GENERAL
+        .into_iter()
+        .filter(|key| gate.contains_key(*key))
+        .filter_map(|key| Some((key.to_owned(), layer.get(key)?.clone())))
+        .collect();
+    if !over.is_empty() {
+        layer.insert("gate".to_owned(), Value::Table(over));
+    }
+}
+
+/// What the environment sets for a gate, as key and variable.
+pub(super) fn set_by_variables(config: &Config) -> Vec<(&'static str, &str)> {
+    let holds = |key| config.origin(&["gate", key]).or_else(|| config.origin(&[key]));
+    let variable = |key| match holds(key)? {
+        Origin::Variable(name) => Some((key, name.as_str())),
+        _ => None,
+    };
+    GENERAL.into_iter().filter_map(variable).collect()
 }
 
 impl GateEntry {
@@ -183,6 +211,20 @@ pub(super) fn wrong_with(entry: &GateEntry) -> Vec<(&'static str, String, &'stat
     }
     if entry.panel.as_ref().is_some_and(Vec::is_empty) {
         wrong.push(("panel", "is empty".to_owned(), "name models, or leave `panel` out for the default panel"));
+    }
+    let GateOutputs { junit, sarif, gitlab, markdown, github: _ } = &entry.outputs;
+    for (key, file) in
+        [("outputs.junit", junit), ("outputs.sarif", sarif), ("outputs.gitlab", gitlab), ("outputs.markdown", markdown)]
+    {
+        match file.as_ref().and_then(|file| file.to_str()) {
+            Some("-") => wrong.push((
+                key,
+                "is `-`: standard output is for whoever calls the gate to ask for".to_owned(),
+                "name a file here, or give the option of this name on the command line",
+            )),
+            Some("") => wrong.push((key, "is empty".to_owned(), "name a file, or leave it out")),
+            _ => {}
+        }
     }
     for pattern in entry.ignore.iter().flatten() {
         if let Err(error) = globset::Glob::new(pattern) {

@@ -9,6 +9,7 @@ use fs_err as fs;
 use toml::{Table, Value};
 
 use super::file::{ContextEntry, FileSettings, ModelEntry, ProviderEntry};
+use super::gate::{over_gate, set_by_variables};
 use super::layer::{Layers, Origin};
 use super::problem::{ConfigError, Problem};
 use super::rules::{OwnAnswers, Untracked, VoteRules};
@@ -160,7 +161,8 @@ impl Config {
             lay_text(&mut layers, &mut files, &mut problems, text, Origin::Project(path.clone()));
         }
         let (variables, wrong, slips) = variables_layer::read(environment);
-        for (name, table) in variables {
+        for (name, mut table) in variables {
+            over_gate(&layers.table, &mut table);
             layers.lay(table, &Origin::Variable(name.to_owned()));
         }
         problems.extend(wrong);
@@ -207,6 +209,12 @@ impl Config {
     /// The models that vote: `judges`, else the panel.
     pub fn judges(&self) -> Result<&[String], Error> {
         if self.settings.judges.is_empty() { self.panel() } else { Ok(&self.settings.judges) }
+    }
+
+    /// What the environment sets for a gate, as key and variable: over whatever the base of a change says.
+    #[must_use]
+    pub fn gate_variables(&self) -> Vec<(&'static str, &str)> {
+        set_by_variables(self)
     }
 
     /// Every effective value with its origin, ordered by key.

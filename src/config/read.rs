@@ -88,7 +88,8 @@ fn check_sections(
     ];
     for (section, wrong) in sections {
         for (key, message, hint) in wrong {
-            let at = place(&[section.to_owned(), key.to_owned()]);
+            let keys: Vec<String> = std::iter::once(section).chain(key.split('.')).map(str::to_owned).collect();
+            let at = place(&keys);
             problems.push(Problem::new(path, format!("`{section}.{key}` {message}")).at(at).hint(hint));
         }
     }

@@ -118,11 +118,10 @@ impl ResolveError {
             Self::Variable { source: VariableError::Missing(name), .. } => {
                 vec![format!("set it: `export {name}=...`")]
             }
-            Self::Incomplete { .. }
-            | Self::Cycle(_)
-            | Self::Variable { .. }
-            | Self::Recording { .. }
-            | Self::NoPromptFile { .. } => Vec::new(),
+            Self::Incomplete { .. } | Self::Cycle(_) | Self::Variable { .. } | Self::NoPromptFile { .. } => Vec::new(),
+            Self::Recording { .. } => {
+                vec!["write it as `replay:FILE`, or `replay:FILE#FORMAT` for the frames of a program".to_owned()]
+            }
         }
     }
 }
@@ -447,7 +446,13 @@ fn replay(asked: &str, recording: &str, folder: &Path) -> Result<ResolvedModel, 
         .find(|known| known.as_str() == format)
         .ok_or_else(|| wrong(format!("`{format}` is no format: {}", known.join(", "))))?;
     let path: PathBuf = folder.join(file);
-    if file.is_empty() || !path.is_file() {
+    if file.is_empty() {
+        return Err(wrong("it names no recording".to_owned()));
+    }
+    if path.is_dir() {
+        return Err(wrong(format!("`{}` is a folder, and no recording", path.display())));
+    }
+    if !path.is_file() {
         return Err(wrong(format!("there is no recording `{}`", path.display())));
     }
     if output == OutputFormat::Text && begins_with_a_frame(&path) {

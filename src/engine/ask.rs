@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::record::record;
@@ -16,7 +16,7 @@ use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::{Assignment, Ballot, BallotForm, JudgePrompts, PromptError, parse, schema};
 use crate::runner::{Checks, Control, Limits, Observer, Purpose, SlotJob, Workspace, run_panel};
 use crate::session::slot::SlotState;
-use crate::session::{Event, Layout, PanelFolder};
+use crate::session::{Event, Layout, PanelFolder, Record};
 
 /// What surrounds the asking.
 pub(crate) struct Asking<'a> {
@@ -191,10 +191,37 @@ pub(crate) fn form_of(model: &ResolvedModel) -> BallotForm {
 
 /// The newest prompt of `judge` on record.
 fn prompt_on_record(folder: &PanelFolder, judge: SlotId) -> Option<Sha256Hash> {
-    folder.records().iter().rev().find_map(|record| match &record.event {
-        Event::PromptWritten { judge: of, sha256 } if *of == judge => Some(*sha256),
+    prompts_on_record(folder.records()).remove(&judge)
+}
+
+/// The newest prompt of each on record.
+fn prompts_on_record(records: &[Record]) -> BTreeMap<SlotId, Sha256Hash> {
+    let prompts = records.iter().filter_map(|record| match &record.event {
+        Event::PromptWritten { judge, sha256 } => Some((*judge, *sha256)),
         _ => None,
-    })
+    });
+    prompts.collect()
+}
+
+/// The prompts that were written in `folder` and are not there as they were.
+pub(super) fn changed_prompts(folder: &Layout, records: &[Record]) -> Result<Vec<PathBuf>> {
+    let mut changed = Vec::new();
+    for (judge, recorded) in prompts_on_record(records) {
+        let path = folder.prompt(judge);
+        if !holds(&path, recorded)? {
+            changed.push(path);
+        }
+    }
+    Ok(changed)
+}
+
+/// Whether the file at `path` is there and is the one that was `recorded`.
+fn holds(path: &Path, recorded: Sha256Hash) -> Result<bool> {
+    match fs_err::read(path) {
+        Ok(bytes) => Ok(Sha256Hash::of(&bytes) == recorded),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The prompt of one question.
@@ -214,20 +241,18 @@ impl<Q: Question> Prompt<'_, Q> {
         Ok(file.hash())
     }
 
-    /// Fails unless it is the one that was asked.
+    /// Fails unless it is the one that was asked. A file that is not, which whoever resumes has accepted, is written as it
+    /// was.
     fn check(&self, recorded: Sha256Hash, path: &Path) -> Result<()> {
         let mut nowhere = Hashing::new(std::io::sink());
         self.question.write(self.form, &mut nowhere)?;
         if nowhere.hash() != recorded {
             let asked = self.question.asked();
-            return Err(Error::usage(format!("{asked} would not be asked what it was asked before")).hint(Q::INSTEAD));
+            let what = format!("{asked} would not be asked what it was asked before");
+            return Err(Error::new(ErrorKind::Drifted, what).hint(Q::INSTEAD));
         }
-        if Sha256Hash::of(&fs_err::read(path)?) != recorded {
-            return Err(Error::new(
-                ErrorKind::Integrity,
-                format!("`{}` is not the prompt that was recorded", path.display()),
-            )
-            .hint(format!("it was changed after it was written; {}", Q::INSTEAD)));
+        if !holds(path, recorded)? {
+            self.write(path)?;
         }
         Ok(())
     }

@@ -7,7 +7,9 @@ use std::path::Path;
 use crate::ids::SlotId;
 use crate::money::Usd;
 use crate::session::slot::{Reason, Spent, Usage};
-use crate::session::{Event, History, Layout, Manifest, Money, Record, Round, SeatMoney, Session, SlotEnd, Turn};
+use crate::session::{
+    Event, History, Layout, Manifest, Money, Record, Round, SeatMoney, Session, SlotEnd, Turn, usage_at_end,
+};
 
 /// What the seats of one side have spent, by their ids.
 pub(crate) type Seats = BTreeMap<SlotId, SeatMoney>;
@@ -23,7 +25,8 @@ pub(crate) fn add(seats: &mut Seats, manifest: &Manifest, records: &[Record]) {
                 let Some(at) = begun.iter().position(|begun| begun == slot) else { continue };
                 begun.swap_remove(at);
                 if was_asked(end) {
-                    add_call(seats.entry(*slot).or_default(), end.usage, cost(manifest, record, *slot, end));
+                    let usage = usage_at_end(manifest, record, *slot, end);
+                    add_call(seats.entry(*slot).or_default(), usage, cost(manifest, record, *slot, end, usage));
                 }
             }
             _ => {}
@@ -34,13 +37,13 @@ pub(crate) fn add(seats: &mut Seats, manifest: &Manifest, records: &[Record]) {
 /// Whether a request can have been made: a program that did not start, or a key that is not there, asks nobody.
 fn was_asked(end: &SlotEnd) -> bool {
     let reason = end.error.as_ref().map(|error| error.reason);
-    end.usage.is_some() || !matches!(reason, Some(Reason::SpawnFailed | Reason::Auth))
+    end.usage.is_some() || end.sealed_usage.is_some() || !matches!(reason, Some(Reason::SpawnFailed | Reason::Auth))
 }
 
-fn cost(manifest: &Manifest, record: &Record, slot: SlotId, end: &SlotEnd) -> Option<Usd> {
+fn cost(manifest: &Manifest, record: &Record, slot: SlotId, end: &SlotEnd, usage: Option<Usage>) -> Option<Usd> {
     let model = &manifest.member(slot)?.resolved;
     let cost = end.sealed_cost.as_ref().and_then(|sealed| sealed.open(&manifest.nonce, slot, record.prev));
-    Spent { usage: end.usage, cost }.cost(model)
+    Spent { usage, cost }.cost(model)
 }
 
 fn add_call(seat: &mut SeatMoney, usage: Option<Usage>, cost: Option<Usd>) {

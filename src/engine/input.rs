@@ -8,7 +8,7 @@ use std::path::Path;
 use fs_err as fs;
 
 use super::directives::{Directives, TopLines, take_directives};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, reason};
 
 /// Endings of files that are no text.
 const OTHER_MEDIA: [&str; 22] = [
@@ -79,7 +79,8 @@ fn read_file(path: &Path) -> Result<(Vec<u8>, String)> {
         io::ErrorKind::NotFound => Error::usage(format!("the input `{}` does not exist", path.display()))
             .hint("correct the path; a text is given without `-i`"),
         io::ErrorKind::IsADirectory => is_folder(path),
-        kind => Error::usage(format!("cannot read the input `{}`", path.display())).with_source(io::Error::from(kind)),
+        _ => Error::usage(format!("cannot read the input `{}`: {}", path.display(), reason(&source)))
+            .hint("name a file that can be read"),
     })?;
     Ok((bytes, format!("`{}`", path.display())))
 }

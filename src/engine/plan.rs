@@ -126,15 +126,19 @@ impl JudgePlan {
         }
     }
 
-    /// The request again; `named` are the judges of the manifest.
-    pub(super) fn request(&self, named: impl FnOnce() -> Vec<ResolvedModel>) -> Result<JudgeRequest> {
-        let prompts = load_again(self.prompts.as_deref())?;
+    /// The request again; `named` are the judges of the manifest. What is not as it was is added to `drift`.
+    pub(super) fn request(
+        &self,
+        named: impl FnOnce() -> Vec<ResolvedModel>,
+        drift: &mut Vec<String>,
+    ) -> Result<JudgeRequest> {
+        let (prompts, prompts_dir) = load_again(self.prompts.as_deref(), drift)?;
         let own = OwnAnswers { self_vote: self.self_vote, recuse: self.recuse };
         Ok(JudgeRequest {
             judges: (self.bench == Bench::Named).then(named),
             rules: VoteRules { own, leaks: self.leaks, passes: self.passes, repair: self.repair },
             prompts: Arc::new(prompts),
-            prompts_dir: self.prompts.clone(),
+            prompts_dir: prompts_dir.map(Path::to_owned),
         })
     }
 }
@@ -277,6 +281,11 @@ impl ImportPlan {
         }
     }
 
+    /// What the user called the files, in order.
+    pub(super) fn names(&self) -> &[String] {
+        &self.import
+    }
+
     /// What the user called the `index`-th file, from 0.
     pub(super) fn name(&self, index: usize) -> Option<&str> {
         self.import.get(index).map(String::as_str)
@@ -307,11 +316,19 @@ impl ImportPlan {
     }
 }
 
-/// The texts that models were to be asked with, read again from the user's folder.
-pub(crate) fn load_again(folder: Option<&Path>) -> Result<Prompts> {
-    Prompts::load(folder).map_err(|error| {
-        Error::usage(error.to_string()).hint("models were to be asked with these prompts: put them back")
-    })
+/// The texts that models were to be asked with, read again from the user's folder, with that folder. Where they cannot be
+/// read any more, which is added to `drift`, they are the built-in ones.
+pub(crate) fn load_again<'a>(folder: Option<&'a Path>, drift: &mut Vec<String>) -> Result<(Prompts, Option<&'a Path>)> {
+    match Prompts::load(folder) {
+        Ok(prompts) => Ok((prompts, folder)),
+        Err(error) => {
+            drift.push(format!(
+                "the prompts of `--prompts` cannot be used, so they would be the built-in ones: {error}"
+            ));
+            let built_in = Prompts::load(None).map_err(|error| Error::internal(error.to_string()))?;
+            Ok((built_in, None))
+        }
+    }
 }
 
 fn read<T: for<'de> Deserialize<'de>>(records: &[Record]) -> Result<Option<T>> {

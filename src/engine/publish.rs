@@ -19,7 +19,7 @@ use crate::runner::Observer;
 use crate::session::slot::SlotState;
 use crate::session::{
     Event, Manifest, Phase, Record, Round, SeatMoney, Session, SessionError, SessionState, Status, Turn, Why,
-    isolation, isolations_used,
+    isolation, isolations_used, usage_by_slot,
 };
 use crate::verdict::{self, Context, FailedSeat, Names, Seat};
 
@@ -130,11 +130,12 @@ pub(super) fn publish(
     };
     let names = told.names();
     let context = told.context(notes);
-    let published = |votes, verdict_json, verdict_md| Event::Verdict {
+    let published = |votes, verdict_json, verdict_md, usage| Event::Verdict {
         votes,
         verdict_json,
         verdict_md,
         rendering: Some(verdict::RENDERING),
+        usage,
     };
     let (json, text) = match verdict_on_record(folder.records()) {
         Some(recorded) => {
@@ -151,7 +152,8 @@ pub(super) fn publish(
             fs::replace(&folder.layout().verdict_md(), text.as_bytes())?;
             fault::reach(Point::VerdictText);
             let (verdict_json, verdict_md) = (Sha256Hash::of(&json), Sha256Hash::of(text.as_bytes()));
-            record(&mut folder, published(Some(votes_hash), verdict_json, verdict_md), observer)?;
+            let usage = usage_by_slot(&judges, folder.records());
+            record(&mut folder, published(Some(votes_hash), verdict_json, verdict_md, usage), observer)?;
             folder.settle()?;
             fault::reach(Point::VerdictRecorded);
             (json, text)
@@ -171,7 +173,8 @@ pub(super) fn publish(
     fault::reach(Point::VerdictTextCopied);
     session.name_models();
     record(session.panel_mut(), Event::PhaseStarted { phase: Phase::Verdict }, observer)?;
-    record(session.panel_mut(), published(None, verdict_json, verdict_md), observer)?;
+    let usage = usage_by_slot(&panel, session.panel().records());
+    record(session.panel_mut(), published(None, verdict_json, verdict_md, usage), observer)?;
     session.panel_mut().settle()?;
     fault::reach(Point::SessionVerdict);
     Ok(Published { decision: decision_of(&result, &names), text })

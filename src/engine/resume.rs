@@ -1,28 +1,28 @@
 //! Going on with a session: what is left of it, whether anything is not as it was, and doing the rest as a first run does.
 
-use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use rand::CryptoRng;
 
 use super::bill::total;
+use super::drift::{Drifted, drifted_prompts};
 use super::outcome::{Decision, Outcome};
 use super::plan::{ImportPlan, RoundPlan, RunPlan, Terms};
 use super::record::show_since;
-use super::round::{Opened, prompt_hashes};
+use super::round::{Opened, Otherwise, prompt_hashes};
 use super::run::{Ballots, Context, Work, abandon, go_on, stands};
 use super::vote::{self, VoteWork};
 use super::workspace::Stand;
 use crate::config::{ResolvedModel, Target};
 use crate::error::{Error, Result};
-use crate::ids::{Sha256Hash, SlotId};
+use crate::ids::SlotId;
 use crate::money::Usd;
 use crate::runner::Limits;
 use crate::session::slot::SlotState;
 use crate::session::{
-    Drift, Ended, Event, Layout, Manifest, Phase, Record, Round, Session, SessionError, SessionState, TakeUp, Why,
-    accepted,
+    Drift, Ended, Event, Manifest, PanelFolder, Phase, Round, Session, SessionState, TakeUp, Why, opened_for,
 };
 
 /// How a session is resumed.
@@ -82,9 +82,36 @@ pub struct Resumption {
     /// Whether the session is closed, with everything that belongs to that.
     is_sealed: bool,
     state: SessionState,
-    votes_not_begun: bool,
+    /// The votes that cannot be gone on with.
+    dropped: Option<Dropped>,
     /// A round of ballots from elsewhere that was not finished.
     abandoned: Option<Round>,
+}
+
+/// Votes that were begun and cannot be gone on with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Dropped {
+    /// Nothing of their round was made yet, so that nobody knows whom `judge` was to ask.
+    Votes,
+    /// Ballots from elsewhere that were not all kept.
+    Ballots {
+        /// What the user called the files, as far as that is known.
+        files: Vec<String>,
+        /// The pattern that they were read by, where that is known.
+        pattern: Option<String>,
+    },
+}
+
+impl Dropped {
+    /// Of a round that cannot be gone on with.
+    fn of(folder: &PanelFolder) -> Result<Self> {
+        let Some(plan) = ImportPlan::read(folder.records())? else { return Ok(Self::Votes) };
+        let pattern = folder.records().iter().find_map(|record| match &record.event {
+            Event::Imported { pattern, .. } => pattern.clone(),
+            _ => None,
+        });
+        Ok(Self::Ballots { files: plan.names().to_vec(), pattern })
+    }
 }
 
 /// What is left of the votes.
@@ -105,9 +132,10 @@ impl Resumption {
         let panel = session.panel();
         panel.check_answers()?;
         let plan = RunPlan::read(panel.records())?;
-        let known = accepted(panel.records());
-        let mut drift = Drifted::new(session.layout(), &known);
+        let mut drift = Drifted::new(session.layout(), panel.records());
         drift.look(panel.records(), session.layout())?;
+        // The texts that models are asked with matter only where somebody may be asked.
+        let mut texts = Vec::new();
         let slots = panel.left(options.failed);
         let manifest = panel.manifest();
 
@@ -116,12 +144,13 @@ impl Resumption {
         // Whom a `judge` was to ask that died before its round was made, nobody knows.
         let judged_again = match &newest {
             Some((stand, _)) => stand.judged_again,
-            None => {
-                panel.records().iter().any(|record| matches!(record.event, Event::Reopened { why: Why::Judge, .. }))
-            }
+            None => opened_for(panel.records()),
         };
         let round_plan = match &newest {
-            Some((_, folder)) => RoundPlan::read(folder.records())?,
+            Some((_, folder)) => {
+                folder.check_answers()?;
+                RoundPlan::read(folder.records())?
+            }
             None => None,
         };
         // What the newest round was held by holds for what is left of it; of a round of ballots from elsewhere nothing is.
@@ -131,9 +160,10 @@ impl Resumption {
                 if !stand.published {
                     terms = Terms { limits: round.terms().limits, ..terms };
                     drift.look(folder.records(), folder.layout())?;
+                    drift.look_at_turns(folder)?;
                 }
                 let named = || members_of(folder.manifest());
-                Some(Ballots::Asked(round.judging.request(named)?))
+                Some(Ballots::Asked(round.judging.request(named, &mut texts)?))
             }
             // Ballots from elsewhere that were not all kept have to be given again.
             (Some((stand, folder)), None) if !stand.published => match ImportPlan::read(folder.records())? {
@@ -143,35 +173,45 @@ impl Resumption {
                 }
                 None => None,
             },
-            (None, _) if judged_again => None,
+            (None, _) if judged_again.is_some() => None,
             _ => {
                 let named = || manifest.judges.clone().unwrap_or_default();
-                plan.judging.as_ref().map(|judging| judging.request(named)).transpose()?.map(Ballots::Asked)
+                let request = plan.judging.as_ref().map(|judging| judging.request(named, &mut texts));
+                request.transpose()?.map(Ballots::Asked)
             }
         };
         let abandoned = newest.as_ref().filter(|(stand, _)| {
             !stand.published && round_plan.is_none() && !matches!(judge, Some(Ballots::Imported(_)))
         });
+        let dropped = match &abandoned {
+            Some((_, folder)) => Some(Dropped::of(folder)?),
+            None => judged_again.map(|why| match why {
+                Why::Import => Dropped::Ballots { files: Vec::new(), pattern: None },
+                _ => Dropped::Votes,
+            }),
+        };
         let abandoned = abandoned.map(|(stand, _)| stand.round);
         if let Some(Ballots::Asked(judge)) = &judge {
             // A round of ballots from elsewhere has no prompts: what is left then is by the plan of the session itself.
             let round = newest.as_ref().filter(|_| round_plan.is_some());
             let recorded = round.map_or(panel.records(), |(_, folder)| folder.records());
-            drift.found.differences.extend(drifted_prompts(recorded, prompt_hashes(&judge.prompts)));
+            texts.extend(drifted_prompts(recorded, prompt_hashes(&judge.prompts)));
         }
-        let vote = plan.voting.clone().map(|plan| VoteWork::resumed(plan, options.failed)).transpose()?;
+        let resumed = |plan| VoteWork::resumed(plan, options.failed, &mut texts);
+        let vote = plan.voting.clone().map(resumed).transpose()?;
         if let Some(vote) = &vote {
-            drift.found.differences.extend(drifted_prompts(panel.records(), vote.prompt_hashes()));
+            texts.extend(drifted_prompts(panel.records(), vote.prompt_hashes()));
+            drift.look_at_turns(panel)?;
         }
         let sees_files = |slot: &SlotId| {
             manifest.member(*slot).is_some_and(|member| matches!(member.resolved.target, Target::Process { .. }))
         };
-        let mut drift = drift.found;
         let workspace = match slots.iter().any(sees_files) {
-            true => Stand::of(plan.workspace.as_ref(), panel.records(), session.layout(), &mut drift.differences)?,
+            true => {
+                Stand::of(plan.workspace.as_ref(), panel.records(), session.layout(), &mut drift.found.differences)?
+            }
             false => Stand::Nothing,
         };
-        let drift = refuse_drift(drift, session.id(), options.accept_drift)?;
 
         let complete = panel.status().models.iter().filter(|(slot, entry)| {
             entry.state == SlotState::Completed
@@ -187,13 +227,18 @@ impl Resumption {
             (None, None) => false,
         };
         let judging = if is_left { Judging::Left } else { Judging::Nothing };
+        if is_left || !slots.is_empty() {
+            drift.found.differences.append(&mut texts);
+        }
+        let drift = drift.accept(session.id(), options.accept_drift)?;
         let goes_on = match &judge {
             Some(Ballots::Asked(_)) => round_plan.is_some(),
             Some(Ballots::Imported(_)) => true,
             None => false,
         };
         let opened = newest.as_ref().filter(|_| goes_on);
-        let opened = opened.map(|(stand, _)| Opened { round: stand.round, failed: options.failed });
+        let otherwise = if drift.differences.is_empty() { Otherwise::Refuse } else { Otherwise::Anew };
+        let opened = opened.map(|(stand, _)| Opened { round: stand.round, failed: options.failed, otherwise });
         // Those that answered already are asked nothing; but their keys must not be written either.
         // In a vote they may be asked once more.
         let asks_again = vote.is_some() && judging == Judging::Left;
@@ -228,7 +273,7 @@ impl Resumption {
             asked,
             is_sealed: session.is_sealed(),
             state: panel.status().state,
-            votes_not_begun: abandoned.is_some() || judged_again,
+            dropped,
             abandoned,
         })
     }
@@ -257,10 +302,10 @@ impl Resumption {
         &self.slots
     }
 
-    /// Whether `judge` was begun and nothing of its round was made yet, so that nobody knows whom it was to ask.
+    /// The votes that were begun and cannot be gone on with.
     #[must_use]
-    pub const fn votes_not_begun(&self) -> bool {
-        self.votes_not_begun
+    pub const fn dropped(&self) -> Option<&Dropped> {
+        self.dropped.as_ref()
     }
 
     /// Whether nothing is left but what a close writes, if that.
@@ -268,6 +313,15 @@ impl Resumption {
     pub fn is_done(&self) -> bool {
         let has_ended = !self.state.is_active() && self.state != SessionState::Interrupted;
         has_ended && self.slots.is_empty() && self.judging == Judging::Nothing
+    }
+
+    /// The folder of which a snapshot is to be taken, because none was finished before.
+    #[must_use]
+    pub fn snapshot_of(&self) -> Option<&Path> {
+        match &self.work.workspace {
+            Stand::Planned(plan) => plan.dir(),
+            Stand::Nothing | Stand::Selected(_) | Stand::Taken { .. } => None,
+        }
     }
 
     /// Whether the panel votes on the task itself.
@@ -350,68 +404,4 @@ pub fn finished(mut session: Session, resumption: &Resumption) -> Result<Outcome
 fn members_of(manifest: &Manifest) -> Vec<ResolvedModel> {
     let members = manifest.shuffle_order.iter().filter_map(|slot| manifest.member(*slot));
     members.map(|member| member.resolved.clone()).collect()
-}
-
-/// Fails where something is not as it was, unless that is accepted.
-pub(crate) fn refuse_drift(mut drift: Drift, session: &str, accept: bool) -> Result<Drift> {
-    drift.differences.sort();
-    drift.differences.dedup();
-    if drift.differences.is_empty() || accept {
-        return Ok(drift);
-    }
-    let error = Error::usage(format!("`{session}` is not as it was when it began"));
-    let error = drift.differences.iter().fold(error, |error, difference| error.hint(difference));
-    Err(error.hint("put it back, or go on all the same with `--accept-drift`; the verdict will say so"))
-}
-
-/// Looks for what is not as it was recorded at the beginning.
-pub(crate) struct Drifted<'a> {
-    session: &'a Layout,
-    /// What was accepted before.
-    known: &'a BTreeMap<String, (Sha256Hash, usize)>,
-    /// What was found.
-    pub(crate) found: Drift,
-}
-
-impl<'a> Drifted<'a> {
-    /// In `session`, of which the files in `known` were accepted before as they were.
-    pub(crate) fn new(session: &'a Layout, known: &'a BTreeMap<String, (Sha256Hash, usize)>) -> Self {
-        Self { session, known, found: Drift::default() }
-    }
-
-    /// Looks at one folder of the session.
-    pub(crate) fn look(&mut self, records: &[Record], layout: &Layout) -> Result<()> {
-        let Some(Event::Created { tool, input, task, manifest, .. }) = records.first().map(|record| &record.event)
-        else {
-            return Ok(());
-        };
-        let ours = env!("CARGO_PKG_VERSION");
-        if tool != ours {
-            self.found.differences.push(format!("it was begun by `team` {tool}, and this is {ours}"));
-        }
-        let files = [(layout.input(), *input), (layout.task(), *task), (layout.manifest(), Some(*manifest))];
-        for (path, recorded) in files {
-            let Some(recorded) = recorded else { continue };
-            let bytes = fs_err::read(&path).map_err(|error| match error.kind() {
-                std::io::ErrorKind::NotFound => SessionError::Missing(path.clone()),
-                _ => SessionError::Io(error),
-            })?;
-            let file = path.strip_prefix(self.session.root()).unwrap_or(&path).display().to_string();
-            let expected = self.known.get(&file).map_or(recorded, |(hash, _)| *hash);
-            let found = Sha256Hash::of(&bytes);
-            if found != expected {
-                self.found.differences.push(format!("`{}` was changed", path.display()));
-                self.found.files.insert(file, found);
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The texts sent to models that are not those of the beginning; `now` are the hashes of those in use.
-pub(crate) fn drifted_prompts(records: &[Record], now: BTreeMap<String, Sha256Hash>) -> Vec<String> {
-    let Some(Event::Created { prompts, .. }) = records.first().map(|record| &record.event) else { return Vec::new() };
-    let names = prompts.keys().chain(now.keys().filter(|name| !prompts.contains_key(*name)));
-    let changed = names.filter(|name| prompts.get(*name) != now.get(*name));
-    changed.map(|name| format!("the prompt text `{name}` was changed")).collect()
 }

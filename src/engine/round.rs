@@ -23,10 +23,10 @@ use crate::judging::{
 };
 use crate::prompts::{PromptName, Prompts};
 use crate::runner::{Control, Observer};
-use crate::session::slot::{Reason, SlotState};
+use crate::session::slot::{Reason, SlotState, Usage};
 use crate::session::{
     Drift, Ended, Event, Manifest, NewRound, NewTurn, PanelFolder, Round, Session, SessionKind, SessionState, SlotEnd,
-    SlotError, Status, TakeUp, Turn,
+    SlotError, Status, TakeUp, Turn, usage_by_slot,
 };
 
 /// A round that ended, its ballots on disk.
@@ -53,6 +53,17 @@ pub(super) struct Opened {
     pub(super) round: Round,
     /// Whether judges that ended with an error of their own are asked again.
     pub(super) failed: bool,
+    /// What is done where a judge would not be asked what it was asked before.
+    pub(super) otherwise: Otherwise,
+}
+
+/// What is done with a round in which a judge would not be asked what it was asked before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Otherwise {
+    /// Nothing: that is an error.
+    Refuse,
+    /// It is ended, and a new one is held: whoever resumes has accepted that not all is as it was.
+    Anew,
 }
 
 /// Everything that a round is run with.
@@ -110,7 +121,7 @@ pub(super) async fn run_round<R: CryptoRng>(
     let hashes = prompt_hashes(&request.prompts);
     let now = Timestamp::now();
     let (round, mut folder) = match opened {
-        Some(Opened { round, failed }) => {
+        Some(Opened { round, failed, .. }) => {
             let mut folder = session.enter_round(round)?;
             observer.enter(&round.folder());
             let known = folder.records().len();
@@ -323,7 +334,8 @@ impl Turns<'_, '_> {
             let judge = assignment.judge;
             let Some(reply) = replies.remove(&judge) else { continue };
             let repaired = RepairTurn::new(reply.state, assignment, reply.ballot);
-            self.notes.push(repair_note(judge, &repaired, turn.status()));
+            let usage = usage_by_slot(turn.manifest(), turn.records()).remove(&judge);
+            self.notes.push(repair_note(judge, &repaired, usage));
             if let Some(ballot) = ballots.get_mut(&judge) {
                 ballot.add_repair(repaired);
             }
@@ -400,7 +412,7 @@ fn asked<'a, 'p>(prompts: &'a JudgePrompts<'p>, questions: &'a [(Assignment, Abo
 }
 
 /// What a repair turn was for, what came of it, and what it cost where that is known.
-fn repair_note(judge: SlotId, turn: &RepairTurn, status: &Status) -> String {
+fn repair_note(judge: SlotId, turn: &RepairTurn, usage: Option<Usage>) -> String {
     let asked: Vec<String> = turn.asked.iter().map(ToString::to_string).collect();
     let votes = turn.votes.len();
     let mut note = format!(
@@ -408,7 +420,6 @@ fn repair_note(judge: SlotId, turn: &RepairTurn, status: &Status) -> String {
         asked.join(", "),
         asked.len()
     );
-    let usage = status.models.get(&judge).and_then(|entry| entry.usage);
     if let Some((input, output)) = usage.and_then(|usage| Some((usage.input_tokens?, usage.output_tokens?))) {
         note.push_str(&format!(", for {input} tokens of prompt and {output} of output"));
     }

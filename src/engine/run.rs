@@ -14,7 +14,7 @@ use super::outcome::{Decision, Outcome};
 use super::plan::{ChosenBy, RunPlan, Terms, written};
 use super::publish::{Published, publish, published, voted};
 use super::record::{record, show_last};
-use super::round::{Opened, RoundContext, prompt_hashes, run_round};
+use super::round::{Opened, Otherwise, RoundContext, prompt_hashes, run_round};
 use super::services::{Panel, Services};
 use super::vote::{VoteWork, conclude, refuse_votes};
 use super::workspace::{Selection, Stand, ready};
@@ -22,9 +22,11 @@ use crate::config::{ResolvedModel, Target};
 use crate::error::{Error, ErrorKind, Result};
 use crate::judging::task_schema;
 use crate::money::Usd;
-use crate::runner::{Checks, Control, Meter, Observer, Purpose, SlotJob, StopAll, run_panel};
+use crate::runner::{Checks, Control, Meter, Observer, Purpose, SlotJob, StopAll, least_cost, run_panel};
 use crate::session::slot::SlotState;
-use crate::session::{Event, Layout, NewSession, Phase, Round, RoundStand, Session, SessionKind, SessionState};
+use crate::session::{
+    Event, Layout, NewSession, Phase, Round, RoundStand, Session, SessionKind, SessionState, Status, Why,
+};
 
 /// What to run.
 #[derive(Debug, Clone)]
@@ -80,6 +82,7 @@ pub(super) async fn begin<R: CryptoRng>(
     rng: &mut R,
 ) -> Result<Outcome> {
     let Context { services, control, observer, announce } = context;
+    check_budget(&request)?;
     let now = Timestamp::now();
     let prompts = match (&vote, &request.judge) {
         (Some(vote), _) => vote.prompt_hashes(),
@@ -118,6 +121,16 @@ pub(super) async fn begin<R: CryptoRng>(
         workspace: request.workspace.map_or(Stand::Nothing, |selection| Stand::Selected(Box::new(selection))),
     };
     go_on(session, &work, services, control, observer, rng).await
+}
+
+/// Refuses a budget of which one member cannot even be asked. While the run goes on it would be seen which one that is.
+fn check_budget(request: &RunRequest) -> Result<()> {
+    let Some(most) = request.terms.max_cost else { return Ok(()) };
+    let least = |model| least_cost(model, request.input.len() as u64);
+    let Some(dear) = request.models.iter().find(|model| least(model) > most) else { return Ok(()) };
+    let why =
+        format!("`--max-cost {most}` does not pay for asking `{}`: its prompt alone is {}", dear.name, least(dear));
+    Err(Error::usage(why).hint("raise it, or leave the model out").hint("`--estimate` says what all of it would cost"))
 }
 
 /// What is to be done in a session that exists.
@@ -211,8 +224,19 @@ async fn judged<R: CryptoRng>(
             opened = work.opened;
         }
     }
-    let round = RoundContext { services, terms, control, observer, rng };
-    judge_session(session, ballots, opened, round, &work.notes).await
+    let first = RoundContext { services, terms, control: &mut *control, observer: &mut *observer, rng: &mut *rng };
+    match (judge_session(session, ballots, opened, first, &work.notes).await, opened) {
+        (Err(error), Some(Opened { round, otherwise: Otherwise::Anew, .. })) if error.kind() == ErrorKind::Drifted => {
+            abandon(session, round)?;
+            observer.enter(".");
+            show_last(session.panel(), observer);
+            let ended = format!("round {} was ended and another held: {error}", round.0);
+            let notes: Vec<String> = work.notes.iter().cloned().chain([ended]).collect();
+            let anew = RoundContext { services, terms, control, observer, rng };
+            judge_session(session, ballots, None, anew, &notes).await
+        }
+        (judged, _) => judged,
+    }
 }
 
 /// The verdict that was published before and still stands.
@@ -266,6 +290,30 @@ pub(super) enum Ballots {
     Imported(ImportRequest),
 }
 
+impl Ballots {
+    /// Why a session goes on for them.
+    const fn why(&self) -> Why {
+        match self {
+            Self::Asked(_) => Why::Judge,
+            Self::Imported(_) => Why::Import,
+        }
+    }
+}
+
+/// Fails where there are not two answers to compare.
+///
+/// # Errors
+/// Fewer than two are complete, which is no decision.
+pub fn enough_answers(status: &Status) -> Result<()> {
+    let answers = match status.count(SlotState::Completed) {
+        0 => "no answer is",
+        1 => "one answer is",
+        _ => return Ok(()),
+    };
+    let why = format!("{answers} complete; a vote needs two");
+    Err(Error::new(ErrorKind::NoDecision, why).hint("`team status` shows what went wrong with the others"))
+}
+
 async fn judge_again<R: CryptoRng>(
     layout: Layout,
     ballots: &Ballots,
@@ -291,16 +339,11 @@ async fn judge_again<R: CryptoRng>(
             ))
             .hint("judging an unfinished panel would favour the fast"));
     }
-    let complete = session.panel().status().count(SlotState::Completed);
-    if complete < 2 {
-        let answers = if complete == 1 { "one answer is" } else { "no answer is" };
-        let why = format!("{answers} complete; a vote needs two");
-        return Err(Error::new(ErrorKind::NoDecision, why).hint("`team status` shows what went wrong with the others"));
-    }
+    enough_answers(session.panel().status())?;
     session.check_rounds()?;
     let notes = earlier_copies(&session)?;
     announce(session.layout().root(), None);
-    session.reopen(Timestamp::now())?;
+    session.reopen(ballots.why(), Timestamp::now())?;
     control.limit_cost(Meter::new(terms.max_cost, Usd::ZERO));
     control.serve(session.layout());
     observer.enter(".");
@@ -345,7 +388,7 @@ async fn run_slots(
         return Ok(());
     }
     let workspace = match jobs.iter().any(|job| matches!(job.model.target, Target::Process { .. })) {
-        true => ready(session, &work.workspace, services, observer).await?,
+        true => ready(session, &work.workspace, services, control, observer).await?,
         false => None,
     };
     let panel = Panel { session: session.layout(), manifest: &manifest, workspace };
@@ -419,6 +462,8 @@ pub(crate) fn end(
     let root = layout.root().display();
     let problem = match (problem, closed) {
         (None, Ok(_)) => return Ok(Outcome { layout, decision, verdict, stop }),
+        // Going on would end as this did; its own hints say what does not.
+        (Some(error), _) if error.kind() == ErrorKind::Drifted => error,
         (Some(error), _) if !layout.root().is_dir() => error.hint("nothing of it is kept; run it again"),
         (Some(error), _) => {
             let session = services.reference(&layout);

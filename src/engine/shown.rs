@@ -7,7 +7,7 @@ use crate::ids::SlotId;
 use crate::judging::{LeakCount, LeakScan};
 
 /// What finds names in answers: those of families that are known publicly, and those of this panel.
-pub(super) fn leak_scan<'a>(models: impl IntoIterator<Item = &'a ResolvedModel>) -> LeakScan {
+pub(crate) fn leak_scan<'a>(models: impl IntoIterator<Item = &'a ResolvedModel>) -> LeakScan {
     let words = models.into_iter().map(ResolvedModel::naming_words);
     LeakScan::new(words.flat_map(|words| words.model.into_iter().chain(words.program)))
 }

@@ -3,17 +3,30 @@
 //! A reply ends in one `findings` block, read strictly ([`read_findings`]): what cannot be read is an error of that
 //! reviewer ([`BadFindings`], in words that can be sent back), never "nothing found".
 //!
-//! Functions of their arguments: no clock, no randomness of their own, and no file but the ledger's.
+//! What several reviewers say of the same thing is merged ([`merge()`]) and known again in later rounds ([`Known`]). Judges
+//! vote on each finding under names of their own ([`FindingAssignment`], [`read_finding_votes`]); a [`FindingTally`] says
+//! what that comes to, and [`decide_review`] what a review comes to. What becomes of a finding stands in `findings.jsonl`
+//! ([`Ledger`]), from which it leaves only by a positive record. What models are asked is made by [`review_prompt`],
+//! [`findings_repair_prompt`], [`finding_vote_prompt`] and [`fix_prompt`].
+//!
+//! Functions of their arguments: no clock, no randomness of their own, and no file but the ledger's. Nothing here names a
+//! model.
 
 mod ballot;
 mod block;
+mod contain;
+mod entry;
+mod fix_prompt;
 mod json;
+mod ledger;
 mod likeness;
 mod merge;
 mod model;
+mod prompt;
 mod reading;
 mod rule;
 mod schema;
+mod state;
 mod text;
 
 pub use crate::config::{Consensus, FailOn, Severity};
@@ -22,10 +35,18 @@ pub use ballot::{
     finding_vote_schema, read_finding_votes,
 };
 pub use block::{BadFindings, read_findings, read_findings_below};
+pub use entry::{LedgerEntry, LedgerLine, LedgerVote, Remark, Ruling, Witness};
+pub use fix_prompt::{FixForm, FixPrompt, ToFix, fix_prompt};
+pub use ledger::{LEDGER_FILE, Ledger, LedgerBreak, LedgerError, LedgerRead};
 pub use merge::{Identified, Known, Merged, Seen, merge};
 pub use model::{Action, Finding, FindingId, FindingsNote, FindingsNoteKind, FindingsRead, Lines};
+pub use prompt::{
+    Artefact, Claim, DeclinedFinding, FindingVotePrompt, OpenFinding, ReviewPhase, ReviewPrompt, Sight,
+    finding_vote_prompt, findings_repair_prompt, review_prompt,
+};
 pub use rule::{FindingTally, Judged, MissingSeats, ReviewDecision, ReviewVerdict, Seats, Standing, decide_review};
 pub use schema::findings_schema;
+pub use state::{FindingRecord, FindingState, Findings, IllegalEntry, finding_transition};
 
 #[cfg(test)]
 mod tests;

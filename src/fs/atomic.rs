@@ -1,14 +1,37 @@
 //! Whole files: temp file in the same folder, fsync, rename, fsync of the folder.
 #![allow(clippy::disallowed_methods, reason = "this is the module that the others are sent to")]
 
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
+use rustix::fs::FlockOperation;
 use serde::Serialize;
 
 use crate::fault::{self, Point};
+
+/// How the name of a file begins that is being written; six letters or digits follow.
+const TEMPORARY: &str = ".tmp-";
+
+/// Whether `name` is one under which a whole file is written before it gets its own.
+#[must_use]
+pub fn is_temporary_name(name: &OsStr) -> bool {
+    let chance = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY));
+    chance.is_some_and(|chance| chance.len() == 6 && chance.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+/// The system's temporary folder, without links.
+///
+/// # Errors
+/// It is not there, or no folder.
+pub fn temporary_place() -> io::Result<PathBuf> {
+    let place = std::env::temp_dir();
+    let refused = |error| named(error, "cannot use the temporary folder", &place);
+    let real = place.canonicalize().map_err(refused)?;
+    if real.is_dir() { Ok(real) } else { Err(refused(io::ErrorKind::NotADirectory.into())) }
+}
 
 /// Replaces `path` by `bytes` so that a reader sees the old file or the new one, never a part of either.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -27,6 +50,7 @@ pub fn create_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
         return Err(named(io::ErrorKind::AlreadyExists.into(), "cannot create", path));
     }
     let temp = written(dir, path, bytes)?;
+    fault::reach(Point::CopyWritten);
     temp.persist_noclobber(path).map_err(|e| named(e.error, "cannot create", path))?;
     sync_dir(dir)
 }
@@ -34,10 +58,12 @@ pub fn create_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// `bytes` under a temporary name in `dir`, durable.
 fn written(dir: &Path, path: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> {
     let mut temp = tempfile::Builder::new()
-        .prefix(".tmp-")
+        .prefix(TEMPORARY)
         .permissions(permissions())
         .tempfile_in(dir)
         .map_err(|e| named(e, "cannot create a file in", dir))?;
+    // By it others know that somebody is at work on the file; a file system without locks has none, and the age tells.
+    rustix::fs::flock(temp.as_file(), FlockOperation::NonBlockingLockExclusive).ok();
     temp.write_all(bytes).map_err(|e| named(e, "cannot write", path))?;
     temp.as_file().sync_all().map_err(|e| named(e, "cannot sync", path))?;
     Ok(temp)
@@ -58,7 +84,7 @@ pub fn prepare_replace(path: &Path) -> io::Result<()> {
     let dir = parent(path)?;
     create_dir_all(dir)?;
     tempfile::Builder::new()
-        .prefix(".tmp-")
+        .prefix(TEMPORARY)
         .tempfile_in(dir)
         .map(drop)
         .map_err(|e| named(e, "cannot create a file in", dir))
@@ -117,8 +143,7 @@ pub fn create_temporary_dir(prefix: &str) -> io::Result<PathBuf> {
 
 /// The same, removed with the value.
 pub(super) fn temporary_dir(prefix: &str) -> io::Result<tempfile::TempDir> {
-    let place = std::env::temp_dir();
-    let place = place.canonicalize().map_err(|e| named(e, "cannot use the temporary folder", &place))?;
+    let place = temporary_place()?;
     let made = tempfile::Builder::new().prefix(prefix).permissions(private()).tempdir_in(&place);
     made.map_err(|e| named(e, "cannot make a folder in", &place))
 }
@@ -195,6 +220,22 @@ mod tests {
         replace_json(&path, &serde_json::json!({"a": 2})).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "{\n  \"a\": 2\n}\n");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_is_being_written_is_locked_under_a_name_that_is_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let temp = written(dir.path(), &dir.path().join("a"), b"x").unwrap();
+        let name = temp.path().file_name().unwrap();
+        assert!(is_temporary_name(name), "{name:?}");
+        let folder = crate::fs::Folder::open(dir.path()).unwrap();
+        assert!(!folder.is_abandoned(name, i64::MAX).unwrap());
+        let kept = temp.into_temp_path();
+        assert!(folder.is_abandoned(kept.file_name().unwrap(), i64::MAX).unwrap());
+        assert!(!folder.is_abandoned(kept.file_name().unwrap(), 0).unwrap(), "it is young");
+        for other in [".tmp-", ".tmp-abcde", ".tmp-abc/ef", ".tmp-abcdefg", "tmp-abcdef", ".tmp-abc.ef"] {
+            assert!(!is_temporary_name(other.as_ref()), "{other}");
+        }
     }
 
     #[test]

@@ -108,6 +108,22 @@ impl Folder {
         Ok(self.stat(name)?.st_mtime)
     }
 
+    /// Whether `name` is a plain file of this user that nobody has the lock of, and that was last written to before this
+    /// time, in seconds since 1970.
+    pub fn is_abandoned(&self, name: &OsStr, before: i64) -> io::Result<bool> {
+        let flags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+        let file = match openat(&self.0, name, flags, Mode::empty()) {
+            Ok(file) => file,
+            Err(Errno::NOENT | Errno::LOOP) => return Ok(false),
+            Err(errno) => return Err(errno.into()),
+        };
+        let stat = fstat(&file)?;
+        let is_ours = kind_of(&stat) == EntryKind::File && stat.st_uid == rustix::process::geteuid().as_raw();
+        Ok(is_ours
+            && stat.st_mtime <= before
+            && flock(&file, FlockOperation::NonBlockingLockExclusive) != Err(Errno::WOULDBLOCK))
+    }
+
     /// Whether the folder `name` is one with nothing in it.
     #[must_use]
     pub fn is_empty_folder(&self, name: &OsStr) -> bool {

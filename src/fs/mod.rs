@@ -10,19 +10,21 @@ mod folder;
 mod lock;
 mod process_folder;
 mod shared_sync;
+mod touched;
 mod tree;
 mod tree_copy;
 
 pub use append::AppendLog;
 pub use atomic::{
     append, copy_file, create_dir_all, create_dir_exclusive, create_exclusive, create_private_dir,
-    create_temporary_dir, create_whole, ensure_dir, link, prepare_replace, publish, remove_dir_all, remove_empty_dir,
-    remove_if_exists, replace, replace_json, sync_dir,
+    create_temporary_dir, create_whole, ensure_dir, is_temporary_name, link, prepare_replace, publish, remove_dir_all,
+    remove_empty_dir, remove_if_exists, replace, replace_json, sync_dir, temporary_place,
 };
 use atomic::{rename, temporary_dir};
 pub use folder::{EntryKind, Folder};
 pub use lock::{LockState, OwnerLock};
 pub use process_folder::{AbandonedFolder, FolderUse, ProcessFolder, own_temporary_folders};
 pub use shared_sync::SharedSync;
+pub use touched::{Touched, touched_since};
 pub use tree::{Permissions, Tree};
 pub use tree_copy::{copy_frozen, copy_paths, sync_file_system};

@@ -126,7 +126,7 @@ impl AbandonedFolder {
 
 /// The folders of this user right below the system's temporary folder whose names are wanted, in order.
 pub fn own_temporary_folders(wanted: impl Fn(&OsString) -> bool) -> io::Result<Vec<PathBuf>> {
-    let place = std::env::temp_dir().canonicalize()?;
+    let place = super::temporary_place()?;
     let above = Folder::open(&place)?;
     let user = rustix::process::geteuid().as_raw();
     let mut found: Vec<PathBuf> = above

@@ -4,6 +4,7 @@
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use fs_err as fs;
 
@@ -19,17 +20,27 @@ enum Modes {
 }
 
 /// Copies `paths` of the folder `from`, relative to it, into the new folder `to`, which only its owner can enter. What has gone meanwhile is left out;
-/// what is no file, folder or link any more as well.
+/// what is no file, folder or link any more as well. Ends with an error of the kind `Interrupted` before the next of them
+/// once `stop` is set.
 ///
 /// No part of a path but the last may be a link; that is the caller's to see to.
-pub fn copy_paths<'a>(from: &Path, to: &Path, paths: impl IntoIterator<Item = &'a Path>) -> io::Result<()> {
-    copy(from, to, paths, Modes::Usual)
+pub fn copy_paths<'a>(
+    from: &Path,
+    to: &Path,
+    paths: impl IntoIterator<Item = &'a Path>,
+    stop: &AtomicBool,
+) -> io::Result<()> {
+    let until_stopped = paths.into_iter().map(|path| match stop.load(Ordering::Relaxed) {
+        true => Err(io::Error::new(io::ErrorKind::Interrupted, "the copy was stopped")),
+        false => Ok(path),
+    });
+    copy(from, to, until_stopped, Modes::Usual)
 }
 
 /// Copies the tree that the folder `from` holds into the new folder `to`, where nobody may change it: neither files nor
 /// folders can be written.
 pub fn copy_frozen(from: &Path, tree: &Tree, to: &Path) -> io::Result<()> {
-    copy(from, to, tree.paths(), Modes::Frozen)
+    copy(from, to, tree.paths().map(Ok), Modes::Frozen)
 }
 
 /// Makes everything that was written to the file system of `folder` durable.
@@ -37,12 +48,18 @@ pub fn sync_file_system(folder: &Path) -> io::Result<()> {
     Ok(rustix::fs::syncfs(fs::File::open(folder)?)?)
 }
 
-fn copy<'a>(from: &Path, to: &Path, paths: impl IntoIterator<Item = &'a Path>, modes: Modes) -> io::Result<()> {
+fn copy<'a>(
+    from: &Path,
+    to: &Path,
+    paths: impl IntoIterator<Item = io::Result<&'a Path>>,
+    modes: Modes,
+) -> io::Result<()> {
     // What lies in it may have been nobody else's to read.
     super::create_dir_exclusive(to)?;
     fs::set_permissions(to, std::fs::Permissions::from_mode(0o700))?;
     let mut folders: Vec<PathBuf> = vec![to.to_owned()];
     for path in paths {
+        let path = path?;
         let source = from.join(path);
         let found = match fs::symlink_metadata(&source) {
             Ok(found) => found,
@@ -149,7 +166,7 @@ mod tests {
         assert_eq!((tree.files(), tree.bytes()), (3, 19));
         assert_eq!(fs::read_link(copy.join("link")).unwrap(), Path::new("/nonexistent/outside"));
         let other = place.path().join("other");
-        copy_paths(&from, &other, [Path::new("run.sh")]).unwrap();
+        copy_paths(&from, &other, [Path::new("run.sh")], &AtomicBool::new(false)).unwrap();
         assert_eq!(other.metadata().unwrap().permissions().mode() & 0o7777, 0o700);
         let mode = |name: &str| copy.join(name).symlink_metadata().unwrap().permissions().mode() & 0o7777;
         assert_eq!([mode("run.sh"), mode("src/deep/a.rs"), mode("src")], [0o555, 0o444, 0o555]);
@@ -193,10 +210,25 @@ mod tests {
     }
 
     #[test]
+    fn a_copy_that_is_stopped_ends_before_the_next_file() {
+        let (place, from) = made();
+        let to = place.path().join("to");
+        let stop = AtomicBool::new(false);
+        // The second of them is asked for when the first is copied.
+        let paths = ["run.sh", "src/deep/a.rs"].map(Path::new).into_iter().inspect(|path| {
+            stop.store(path.starts_with("src"), Ordering::Relaxed);
+        });
+        let error = copy_paths(&from, &to, paths, &stop).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::Interrupted);
+        assert!(to.join("run.sh").is_file() && !to.join("src").exists());
+    }
+
+    #[test]
     fn what_has_gone_since_it_was_listed_is_left_out() {
         let (place, from) = made();
         let to = place.path().join("to");
-        copy_paths(&from, &to, ["gone", "src/deep/a.rs", "src/gone/b"].map(Path::new)).unwrap();
+        copy_paths(&from, &to, ["gone", "src/deep/a.rs", "src/gone/b"].map(Path::new), &AtomicBool::new(false))
+            .unwrap();
         let tree = Tree::read(&to).unwrap();
         assert_eq!(
             tree.paths().map(Path::to_str).collect::<Vec<_>>(),

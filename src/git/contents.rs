@@ -1,7 +1,8 @@
 //! What a commit holds, listed and written out elsewhere than in a work tree of the user's.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use super::call::{Git, GitError};
 use super::diff::{EntryKind, RepoPath};
@@ -32,6 +33,14 @@ impl Git {
             command: "ls-tree".to_owned(),
             answer: String::from_utf8_lossy(&list).chars().filter(|c| !c.is_control()).take(80).collect(),
         })
+    }
+
+    /// The repository's list of files, which need not exist.
+    pub async fn list_file(&self) -> Result<PathBuf, GitError> {
+        let words = ["rev-parse", "--path-format=absolute", "--git-path", "index"].map(OsStr::new);
+        let answer = self.ask(&words).await?.whole("rev-parse", u64::MAX)?;
+        let path = answer.strip_suffix(b"\n").unwrap_or(&answer);
+        Ok(PathBuf::from(OsStr::from_bytes(path)))
     }
 
     /// Writes these files of `commit` into the folder `into`, which must exist. `index` is a file that git makes on the

@@ -160,29 +160,6 @@ impl Git {
             answer: String::from_utf8_lossy(&list).chars().filter(|c| !c.is_control()).take(80).collect(),
         })
     }
-
-    /// How `file` changed between two commits, of at most `most` bytes.
-    ///
-    /// A branch can declare any file binary by its attributes, so that nobody would look at it: content is shown as text
-    /// here, and whoever reads decides.
-    pub async fn patch(
-        &self,
-        from: &CommitId,
-        to: &CommitId,
-        file: &ChangedFile,
-        most: u64,
-    ) -> Result<Patch, GitError> {
-        let words = ["--literal-pathspecs", "diff-tree", "-r", "-p", "-M", "--text", "-U5", "--full-index"];
-        let more = ["--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--submodule=short"];
-        let last = ["--ignore-submodules=none", "--src-prefix=a/", "--dst-prefix=b/", from.as_str(), to.as_str(), "--"];
-        let words = words.into_iter().chain(more).chain(last).map(OsStr::new);
-        let words: Vec<&OsStr> = words.chain(file.paths().map(RepoPath::as_os_str)).collect();
-        let answer = self.read(&words, most).await?;
-        if answer.cut {
-            return Ok(Patch { bytes: answer.stdout, cut: true });
-        }
-        Ok(Patch { bytes: answer.whole("diff-tree", most)?, cut: false })
-    }
 }
 
 /// The records of `--raw -z`: `:modes hashes STATUS`, then one path, or two for a rename.

@@ -12,6 +12,7 @@ mod contents;
 mod diff;
 mod files;
 mod ignore;
+mod patches;
 mod revision;
 #[cfg(test)]
 mod tests;
@@ -23,4 +24,5 @@ pub use contents::Content;
 pub use diff::{Change, ChangedFile, EntryKind, Patch, RepoPath};
 pub use files::Listed;
 pub use ignore::with_line;
+pub use patches::Patches;
 pub use revision::{Ancestry, CommitId, FileAt};

@@ -23,6 +23,11 @@ impl Fence {
         Some((Self { mark, run }, info))
     }
 
+    /// Whether a whole block of `other` can stand inside: nothing of it ends this one.
+    pub(super) fn holds(self, other: Self) -> bool {
+        self.mark != other.mark || self.run > other.run
+    }
+
     /// Whether `line` ends the block.
     pub(crate) fn is_closed_by(self, line: &str) -> bool {
         let line = line.trim();

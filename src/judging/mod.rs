@@ -54,6 +54,7 @@ pub use prompt::{BallotForm, JudgePrompts, PromptError};
 pub use rehearsal::{rehearse_judging, rehearse_voting};
 pub use schema::{schema, task_schema};
 pub use task_prompt::{TaskRepairPrompt, task_prompt, task_repair_prompt};
+pub(crate) use task_prompt::{contained, fenced, fill_places, place_mark};
 pub(crate) use turns::is_repairable;
 pub use turns::{Outcome, RepairTurn, SecondPass};
 pub(crate) use visible::push_visible;

@@ -45,6 +45,9 @@ pub enum PromptError {
     /// An assignment shows an answer that was not given.
     #[error("there is no copy of answer {0}")]
     NoCopy(SlotId),
+    /// An assignment shows a finding that was not given.
+    #[error("there is no finding {0}")]
+    NoFinding(String),
     /// The prompt's file or pipe refused it.
     #[error("cannot write the prompt of judge {judge}")]
     Write {
@@ -60,7 +63,7 @@ impl From<PromptError> for Error {
         match error {
             PromptError::Template(source) => Self::from(source),
             PromptError::Place { .. } => Self::config(error.to_string()),
-            PromptError::NoCopy(_) => Self::internal(error.to_string()),
+            PromptError::NoCopy(_) | PromptError::NoFinding(_) => Self::internal(error.to_string()),
             PromptError::Write { judge, source } => {
                 Self::io(format!("cannot write the prompt of judge {judge}"), source)
             }

@@ -15,9 +15,9 @@ use crate::prompts::{PromptName, Prompts};
 /// # Errors
 /// The template is not usable, or does not hold the task exactly once.
 pub fn task_prompt(prompts: &Prompts, task: &str, nonce: &Nonce) -> Result<String, PromptError> {
-    let task = contained(task);
-    let values = context! { nonce => nonce.as_str(), task => mark(nonce, "task") };
-    fill(prompts.render(PromptName::Vote, values)?, PromptName::Vote, nonce, &[("task", &task)])
+    let task = fenced(nonce, &contained(task));
+    let values = context! { nonce => nonce.as_str(), task => place_mark(nonce, "task") };
+    fill_places(prompts.render(PromptName::Vote, values)?, PromptName::Vote, nonce, &[("task", &task)])
 }
 
 /// What the text of [`task_repair_prompt`] is made of.
@@ -44,12 +44,12 @@ pub struct TaskRepairPrompt<'a> {
 pub fn task_repair_prompt(prompts: &Prompts, parts: TaskRepairPrompt<'_>) -> Result<String, PromptError> {
     let TaskRepairPrompt { task, member, reply, context_tokens, form, nonce } = parts;
     let name = PromptName::VoteRepair;
-    let task = contained(task);
+    let task = fenced(nonce, &contained(task));
     let rendered = prompts.render(
         name,
         context! {
             nonce => nonce.as_str(), json => form == BallotForm::Json,
-            task => mark(nonce, "task"), reply => mark(nonce, "reply"),
+            task => place_mark(nonce, "task"), reply => place_mark(nonce, "reply"),
         },
     )?;
     let mut room = ANSWER_LIMIT;
@@ -57,23 +57,29 @@ pub fn task_repair_prompt(prompts: &Prompts, parts: TaskRepairPrompt<'_>) -> Res
         let without = (rendered.len() + task.len()) as u64;
         room = room.min(usize::try_from(available(tokens).saturating_sub(without)).unwrap_or(usize::MAX));
     }
-    let reply = contained_reply(member, reply, room);
-    fill(rendered, name, nonce, &[("task", &task), ("reply", &reply)])
+    let reply = fenced(nonce, &contained_reply(member, reply, room));
+    fill_places(rendered, name, nonce, &[("task", &task), ("reply", &reply)])
 }
 
-fn contained(task: &str) -> String {
+/// `task` between marks of the prompt: nothing in it looks like one, acts or hides. Ends in a line feed.
+pub(crate) fn contained(task: &str) -> String {
     let mut contained = String::new();
     push_contained(&mut contained, task.strip_prefix('\u{feff}').unwrap_or(task));
     contained
 }
 
 /// What holds a place while the template is filled in: the texts themselves never pass through the template engine.
-fn mark(nonce: &Nonce, place: &str) -> String {
+pub(crate) fn place_mark(nonce: &Nonce, place: &str) -> String {
     format!("\u{1}{nonce} {place}\u{1}")
 }
 
-/// `text` with each place filled by its fenced text.
-fn fill(
+/// `content`, which ends in a line feed, between fences.
+pub(crate) fn fenced(nonce: &Nonce, content: &str) -> String {
+    format!("BEGIN {nonce}\n{content}END {nonce}")
+}
+
+/// `text`, rendered from the template `name`, with each place filled by its text.
+pub(crate) fn fill_places(
     mut text: String,
     name: PromptName,
     nonce: &Nonce,
@@ -85,7 +91,7 @@ fn fill(
     }
     let mut pieces: Vec<(usize, usize, &str)> = Vec::new();
     for (place, content) in places {
-        let mark = mark(nonce, place);
+        let mark = place_mark(nonce, place);
         let found: Vec<usize> = text.match_indices(&mark).map(|(start, _)| start).collect();
         match found[..] {
             [start] => pieces.push((start, start + mark.len(), content)),
@@ -98,7 +104,7 @@ fn fill(
     let mut from = 0;
     for (start, end, content) in pieces {
         filled.push_str(&text[from..start]);
-        filled.push_str(&format!("BEGIN {nonce}\n{content}END {nonce}"));
+        filled.push_str(content);
         from = end;
     }
     filled.push_str(&text[from..]);

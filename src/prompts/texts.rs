@@ -24,18 +24,43 @@ pub enum PromptName {
     VoteRepair,
     /// The text that a gate puts to the vote; holds what is looked at.
     Gate,
+    /// What every reviewer receives; holds what is reviewed, what was found before and how to say what is wrong.
+    Review,
+    /// How to say what is wrong.
+    FindingsFormat,
+    /// What a reviewer receives whose reply cannot be read.
+    FindingsRepair,
+    /// What a judge of findings receives; holds what is reviewed and the findings.
+    FindingsVote,
+    /// What the fixer receives; holds the findings.
+    Fix,
 }
 
 impl PromptName {
     /// Every template.
-    pub const ALL: [Self; 7] =
-        [Self::Judge, Self::Repair, Self::BallotFormat, Self::BallotJson, Self::Vote, Self::VoteRepair, Self::Gate];
+    pub const ALL: [Self; 12] = [
+        Self::Judge,
+        Self::Repair,
+        Self::BallotFormat,
+        Self::BallotJson,
+        Self::Vote,
+        Self::VoteRepair,
+        Self::Gate,
+        Self::Review,
+        Self::FindingsFormat,
+        Self::FindingsRepair,
+        Self::FindingsVote,
+        Self::Fix,
+    ];
 
     /// What a round of votes on answers uses.
     pub const OF_JUDGES: [Self; 4] = [Self::Judge, Self::Repair, Self::BallotFormat, Self::BallotJson];
 
     /// What a vote on a task uses.
     pub const OF_VOTES: [Self; 2] = [Self::Vote, Self::VoteRepair];
+
+    /// What a review uses, its vote included.
+    pub const OF_REVIEWS: [Self; 4] = [Self::Review, Self::FindingsFormat, Self::FindingsRepair, Self::FindingsVote];
 
     /// The file that holds it, here and in a folder of the user's own.
     #[must_use]
@@ -48,6 +73,11 @@ impl PromptName {
             Self::Vote => "vote.md",
             Self::VoteRepair => "vote-repair.md",
             Self::Gate => "gate.md",
+            Self::Review => "review.md",
+            Self::FindingsFormat => "findings-format.md",
+            Self::FindingsRepair => "findings-repair.md",
+            Self::FindingsVote => "findings-vote.md",
+            Self::Fix => "fix.md",
         }
     }
 
@@ -60,6 +90,11 @@ impl PromptName {
             Self::Vote => include_str!("../../prompts/vote.md"),
             Self::VoteRepair => include_str!("../../prompts/vote-repair.md"),
             Self::Gate => include_str!("../../prompts/gate.md"),
+            Self::Review => include_str!("../../prompts/review.md"),
+            Self::FindingsFormat => include_str!("../../prompts/findings-format.md"),
+            Self::FindingsRepair => include_str!("../../prompts/findings-repair.md"),
+            Self::FindingsVote => include_str!("../../prompts/findings-vote.md"),
+            Self::Fix => include_str!("../../prompts/fix.md"),
         }
     }
 
@@ -72,7 +107,7 @@ impl PromptName {
 #[derive(Debug, thiserror::Error)]
 pub enum PromptsError {
     /// The folder or a file of it cannot be read.
-    #[error("cannot read prompts from `{}`", path.display())]
+    #[error("cannot read prompts from `{}`: {}", path.display(), crate::error::reason(source))]
     Read {
         /// The folder or file.
         path: PathBuf,

@@ -35,7 +35,7 @@ pub use live::LiveLines;
 pub use schema::Format;
 pub use sheet_text::sheet_text;
 pub use tables::{list_text, status_text};
-pub use views::{ListEntry, RoundReport, SessionReport, StatusReport};
+pub use views::{FolderReport, ListEntry, SessionReport, StatusReport};
 
 use crate::runner::Observer;
 use crate::session::{Record, SessionState, Status};

@@ -8,6 +8,7 @@ use super::ci::GateReport;
 use super::json::StreamLine;
 use super::stats::Stats;
 use super::views::{ListEntry, SessionReport, StatusReport};
+use crate::findings::{LedgerLine, findings_schema};
 use crate::judging::Votes;
 use crate::session::gc::GcReport;
 use crate::session::{Manifest, Meta, Record, Status};
@@ -32,6 +33,10 @@ pub enum Format {
     Verdict,
     /// `verdict.json` of a vote on a task.
     TaskVerdict,
+    /// The `findings` block of a reviewer.
+    Findings,
+    /// Each line of `findings.jsonl`.
+    Ledger,
     /// `team status --json`.
     StatusOutput,
     /// `team list --json`.
@@ -48,7 +53,7 @@ pub enum Format {
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::Events,
         Self::Stream,
         Self::Status,
@@ -57,6 +62,8 @@ impl Format {
         Self::Votes,
         Self::Verdict,
         Self::TaskVerdict,
+        Self::Findings,
+        Self::Ledger,
         Self::StatusOutput,
         Self::ListOutput,
         Self::ShowOutput,
@@ -77,6 +84,8 @@ impl Format {
             Self::Votes => "votes",
             Self::Verdict => "verdict",
             Self::TaskVerdict => "task-verdict",
+            Self::Findings => "findings",
+            Self::Ledger => "ledger",
             Self::StatusOutput => "status-output",
             Self::ListOutput => "list-output",
             Self::ShowOutput => "show-output",
@@ -100,6 +109,8 @@ impl Format {
             Self::Votes => "`votes.json`",
             Self::Verdict => "`verdict.json`",
             Self::TaskVerdict => "`verdict.json` of `vote`",
+            Self::Findings => "the `findings` block that a reviewer ends with",
+            Self::Ledger => "each line of `findings.jsonl`",
             Self::StatusOutput => "what `status --json` prints",
             Self::ListOutput => "what `list --json` prints",
             Self::ShowOutput => "what `show --json` prints",
@@ -121,6 +132,9 @@ impl Format {
             Self::Votes => of::<Votes>(),
             Self::Verdict => of::<Verdict>(),
             Self::TaskVerdict => of::<TaskVerdict>(),
+            // What a model is asked for, which is less than what is read.
+            Self::Findings => return self.headed(drafted(findings_schema())),
+            Self::Ledger => of::<LedgerLine>(),
             Self::StatusOutput => of::<StatusReport>(),
             Self::ListOutput => of::<Vec<ListEntry>>(),
             Self::ShowOutput => of::<SessionReport>(),
@@ -145,6 +159,16 @@ impl Format {
         headed.extend(fields);
         Value::Object(headed)
     }
+}
+
+/// A schema that was written by hand, with the draft that it is one of.
+fn drafted(schema: Value) -> Value {
+    let mut drafted = Map::new();
+    drafted.insert("$schema".to_owned(), "https://json-schema.org/draft/2020-12/schema".into());
+    if let Value::Object(fields) = schema {
+        drafted.extend(fields);
+    }
+    Value::Object(drafted)
 }
 
 /// As the type is written, which is not in all as it may be read.

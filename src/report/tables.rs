@@ -24,8 +24,12 @@ pub fn status_text(view: &View, now: Timestamp) -> String {
     writeln!(text, "{}  {state} {when}{owner}", view.meta.session_id).ok();
     writeln!(text, "{}", view.layout.root().display()).ok();
     slots(&mut text, &view.status, now);
+    if let Some((panel, status)) = &view.inner {
+        writeln!(text, "{}  {}", panel.folder(), status.state.as_str()).ok();
+        slots(&mut text, status, now);
+    }
     if let Some((round, status)) = &view.round {
-        writeln!(text, "{}  {}", round.folder(), status.state.as_str()).ok();
+        writeln!(text, "{}  {}", view.folder_of(*round), status.state.as_str()).ok();
         slots(&mut text, status, now);
     }
     text

@@ -24,25 +24,29 @@ pub struct StatusReport {
     owner: Option<String>,
     /// The session; what has no living owner is shown as interrupted and lost.
     status: Status,
+    /// The newest panel inside of a pipeline session.
+    panel: Option<FolderReport>,
     /// The newest round of votes.
-    round: Option<RoundReport>,
+    round: Option<FolderReport>,
 }
 
-/// A round of votes.
+/// A panel or a round of votes inside of a session.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct RoundReport {
+pub struct FolderReport {
     /// Its folder in the session's.
     folder: String,
-    /// Its judges.
+    /// Its slots or judges.
     status: Status,
 }
 
 impl From<View> for StatusReport {
     fn from(view: View) -> Self {
-        let round = view.round.map(|(round, status)| RoundReport { folder: round.folder(), status });
+        let of_round = view.round.as_ref().map(|(round, _)| view.folder_of(*round));
+        let round = of_round.zip(view.round).map(|(folder, (_, status))| FolderReport { folder, status });
+        let panel = view.inner.map(|(panel, status)| FolderReport { folder: panel.folder(), status });
         let path = view.layout.root().to_owned();
-        Self { version: FormatVersion::CURRENT, path, owner: view.owner, status: view.status, round }
+        Self { version: FormatVersion::CURRENT, path, owner: view.owner, status: view.status, panel, round }
     }
 }
 

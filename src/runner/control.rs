@@ -5,12 +5,16 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
+use tokio::time::MissedTickBehavior;
 
 use super::limits::{StoppedTime, Stops};
 use super::meter::Meter;
 use super::signals::{Signals, Wish, stop_self};
 use crate::session::requests::{self, Request};
 use crate::session::{Layout, Round, Turn};
+
+/// How often requests of other processes are looked for.
+pub(super) const TICK: Duration = Duration::from_millis(100);
 
 /// Why everything was stopped, in rising order of weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,6 +54,8 @@ pub struct Control {
     deadline: Option<Duration>,
     /// Whose requests are taken.
     requests: Option<Layout>,
+    /// Requests for one slot that came while no panel ran.
+    early: Vec<Request>,
     stop: Option<StopAll>,
     stop_signals: u32,
     /// What may be spent, over all panels of the command.
@@ -67,6 +73,7 @@ impl Control {
             started: Instant::now(),
             deadline,
             requests: None,
+            early: Vec::new(),
             stop: None,
             stop_signals: 0,
             meter: Meter::default(),
@@ -120,8 +127,10 @@ impl Control {
     }
 
     /// Requests of other processes that have come since the last look.
-    pub(crate) fn take_requests(&self) -> Vec<Request> {
-        self.requests.as_ref().map(requests::take).unwrap_or_default()
+    pub(crate) fn take_requests(&mut self) -> Vec<Request> {
+        let mut taken = std::mem::take(&mut self.early);
+        taken.extend(self.requests.as_ref().map(requests::take).unwrap_or_default());
+        taken
     }
 
     /// Whether a request for a slot of `round` (the session's own panel where `None`) is about the panel in `layout`;
@@ -154,12 +163,23 @@ impl Control {
     }
 
     /// Runs `work` until it is done, or gives `None` when a stop is asked for before. Used outside a panel:
-    /// while a model is provisioned, between the run and the votes.
+    /// while a model is provisioned, while the workspace is copied.
     pub async fn or_stop<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
         let mut work = std::pin::pin!(work);
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 done = &mut work => return Some(done),
+                _ = tick.tick() => {
+                    self.early = self.take_requests();
+                    let is_for_all = |request: &Request| matches!(request, Request::Cancel { slot: None, .. });
+                    if self.early.iter().any(is_for_all) {
+                        self.early.retain(|request| !is_for_all(request));
+                        self.note_stop(StopAll::Request);
+                        return None;
+                    }
+                }
                 outside = self.next() => match outside {
                     Outside::Signal(signal) => {
                         self.count_stop_signal();

@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::MissedTickBehavior;
 
 use super::attempt::{Attempt, Report, StopCause, StopOrder};
-use super::control::{Control, Outside, StopAll};
+use super::control::{Control, Outside, StopAll, TICK};
 use super::executor;
 use super::job::{Observer, Shared, SlotJob};
 use super::live::LiveCell;
@@ -23,11 +23,8 @@ use crate::fs::SharedSync;
 use crate::ids::SlotId;
 use crate::money::Usd;
 use crate::session::requests::Request;
-use crate::session::slot::{Reason, SealedCost, Spent, Usage};
+use crate::session::slot::{Reason, SealedCost, SealedUsage, Spent, Usage};
 use crate::session::{Event, PanelFolder, SessionError, SlotEnd, SlotError};
-
-/// How often live fields are read and requests are looked for.
-const TICK: Duration = Duration::from_millis(100);
 
 /// How often `status.json` is written when only live fields change.
 const LIVE_WRITE: Duration = Duration::from_millis(500);
@@ -164,8 +161,12 @@ impl Dispatcher<'_> {
             let slot = job.id;
             let gauge = Gauge::new(job.model.clone(), fs_err::metadata(&job.prompt).map_or(0, |meta| meta.len()));
             if !control.meter.admits(self.reading(), gauge.least()) {
-                self.record(Event::StopRequested { cause: StopAll::Budget.cause().to_owned(), slots: vec![slot] });
+                // Which of the slots is too dear would tell prices, and prices tell models. A round's verdict is near.
+                let others = if self.is_round() { VecDeque::new() } else { std::mem::take(&mut self.waiting) };
+                let slots = if self.is_round() { vec![slot] } else { Vec::new() };
+                self.record(Event::StopRequested { cause: StopAll::Budget.cause().to_owned(), slots });
                 self.end_before_start(slot, StopCause::Budget);
+                others.iter().for_each(|job| self.end_before_start(job.id, StopCause::Budget));
                 continue;
             }
             let attempt = self.folder.status().models.get(&slot).map_or(0, |entry| entry.attempts) + 1;
@@ -197,9 +198,9 @@ impl Dispatcher<'_> {
                 Report::Ended { slot, mut end, cost } => {
                     if let Some(running) = self.running.remove(&slot) {
                         control.meter.add(running.cost(end.usage, cost));
-                        end.sealed_cost = cost.map(|cost| {
-                            SealedCost::seal(cost, &self.folder.manifest().nonce, slot, self.folder.head())
-                        });
+                        let (nonce, head) = (&self.folder.manifest().nonce, self.folder.head());
+                        end.sealed_cost = cost.map(|cost| SealedCost::seal(cost, nonce, slot, head));
+                        end.sealed_usage = end.usage.take().map(|usage| SealedUsage::seal(usage, nonce, slot, head));
                         fault::reach(Point::SlotEndHeard);
                         self.record(Event::SlotEnded { slot, end });
                         fault::reach(Point::SlotEndRecorded);
@@ -210,6 +211,12 @@ impl Dispatcher<'_> {
         self.start_waiting(control);
         self.publish();
         fault::reach(Point::SlotEndSettled);
+    }
+
+    /// Whether those that are asked are judges.
+    fn is_round(&self) -> bool {
+        let first = self.folder.records().first();
+        first.is_some_and(|record| matches!(record.event, Event::Created { parent: Some(_), .. }))
     }
 
     /// What the running slots cost by now.
@@ -301,7 +308,7 @@ impl Dispatcher<'_> {
         let (reason, detail) = match cause {
             StopCause::Deadline => (Reason::Timeout, "stopped before its turn came"),
             StopCause::Cancelled => (Reason::Cancelled, "stopped before its turn came"),
-            StopCause::Budget => (Reason::Budget, "not begun: it would have passed `--max-cost`"),
+            StopCause::Budget => (Reason::Budget, "not begun: no more than `--max-cost` is to be spent"),
         };
         let attempt = self.folder.status().models.get(&slot).map_or(0, |entry| entry.attempts);
         let end = SlotEnd::without_answer(attempt, SlotError::new(reason, detail));

@@ -216,6 +216,7 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
         truncated: outcome.truncated,
         lingered: driven.stopped.is_some_and(|stopped| stopped.cause == classify::StopCause::Lingering),
         usage: driven.end.usage,
+        sealed_usage: None,
         sealed_cost: None,
         dropped_settings: driven.end.dropped_settings,
         kept,

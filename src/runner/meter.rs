@@ -85,6 +85,12 @@ impl Gauge {
     }
 }
 
+/// What it costs at the least to ask `model` a prompt of so many bytes, as far as that is known.
+#[must_use]
+pub fn least_cost(model: &ResolvedModel, prompt_bytes: u64) -> Usd {
+    Gauge::new(model.clone(), prompt_bytes).least()
+}
+
 /// Whether what `model` costs is known while it is asked or once it was.
 #[must_use]
 pub fn is_metered(model: &ResolvedModel) -> bool {

@@ -28,6 +28,6 @@ pub use descriptors::Descriptors;
 pub use dispatcher::run_panel;
 pub use job::{Checks, Observer, Purpose, Shared, SlotJob};
 pub use limits::Limits;
-pub use meter::{Meter, is_metered};
+pub use meter::{Meter, is_metered, least_cost};
 pub use surroundings::Surroundings;
 pub use workspace::Workspace;

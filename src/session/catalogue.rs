@@ -6,9 +6,10 @@ use fs_err as fs;
 
 use super::SessionError;
 use super::child::has_record;
-use super::events::History;
-use super::layout::{Layout, Round, Turn};
-use super::meta::{Meta, SessionState};
+use super::events::{Event, History};
+use super::gc::{Standing, standing};
+use super::layout::{InnerPanel, Layout, Round, Turn};
+use super::meta::{Meta, SessionKind, SessionState};
 use super::slot::SlotState;
 use super::status::Status;
 use crate::fs::{LockState, OwnerLock};
@@ -22,7 +23,9 @@ pub struct View {
     pub meta: Meta,
     /// The state of its slots; what has no living owner is shown as interrupted and lost.
     pub status: Status,
-    /// The newest round of votes, where there is one.
+    /// The newest panel inside of a pipeline session, where there is one.
+    pub inner: Option<(InnerPanel, Status)>,
+    /// The newest round of votes, where there is one; of a pipeline, that of the newest panel.
     pub round: Option<(Round, Status)>,
     /// The living owner, in words.
     pub owner: Option<String>,
@@ -53,9 +56,21 @@ impl View {
             }
         };
         let status = stand(&layout)?;
-        let round = layout.rounds().pop();
+        let inner = newest_inner(&layout, &meta).and_then(|panel| {
+            let folder = layout.inner(panel);
+            let mut status = stand(&folder).ok()?;
+            for turn in [Turn::Repair, Turn::Fresh] {
+                let Ok(inside) = stand(&folder.turn(turn)) else { continue };
+                if inside.state.is_active() {
+                    status.models.extend(inside.models);
+                }
+            }
+            Some((panel, status))
+        });
+        let around = inner.as_ref().map_or_else(|| layout.clone(), |(panel, _)| layout.inner(*panel));
+        let round = around.rounds().pop();
         let round = round.and_then(|round| {
-            let folder = layout.round(round);
+            let folder = around.round(round);
             let mut status = stand(&folder).ok()?;
             // A judge that is asked in a further turn is what it is there; one that did not complete its second pass is
             // what it ended as in that one. A repair turn that brings nothing leaves it as it was.
@@ -73,7 +88,28 @@ impl View {
             }
             Some((round, status))
         });
-        Ok(Self { layout, meta, status, round, owner })
+        Ok(Self { layout, meta, status, inner, round, owner })
+    }
+
+    /// The panel that answers: of a pipeline session the newest inside of it.
+    #[must_use]
+    pub fn panel(&self) -> &Status {
+        self.inner.as_ref().map_or(&self.status, |(_, status)| status)
+    }
+
+    /// Where that panel's files are.
+    #[must_use]
+    pub fn panel_layout(&self) -> Layout {
+        self.inner.as_ref().map_or_else(|| self.layout.clone(), |(panel, _)| self.layout.inner(*panel))
+    }
+
+    /// The folder of a round of votes, from the session's.
+    #[must_use]
+    pub fn folder_of(&self, round: Round) -> String {
+        match &self.inner {
+            Some((panel, _)) => format!("{}/{}", panel.folder(), round.folder()),
+            None => round.folder(),
+        }
     }
 
     /// How the session stands.
@@ -81,6 +117,18 @@ impl View {
     pub const fn state(&self) -> SessionState {
         self.status.state
     }
+}
+
+/// The panel of a pipeline session that was opened last, as far as its record can be read.
+fn newest_inner(layout: &Layout, meta: &Meta) -> Option<InnerPanel> {
+    if !matches!(meta.kind, SessionKind::Review | SessionKind::Fix) {
+        return None;
+    }
+    let records = History::read(&layout.events()).ok()?.records;
+    records.iter().rev().find_map(|record| match record.event {
+        Event::PanelOpened { panel } => Some(panel),
+        _ => None,
+    })
 }
 
 /// The sessions below one folder.
@@ -124,18 +172,38 @@ impl Catalogue {
     /// The session that `reference` names: a path, an id, an unambiguous start of one, or `latest`.
     pub fn find(&self, reference: &str) -> Result<Layout, SessionError> {
         let not_found = || SessionError::NotFound { reference: reference.to_owned(), base: self.base.clone() };
-        if reference.contains('/') || reference == "." {
-            return is_session(Path::new(reference)).ok_or_else(not_found);
+        if reference.contains('/') || reference == "." || reference == ".." {
+            return look_at(Path::new(reference));
         }
         if reference == "latest" {
-            return self.list()?.pop().map(|(layout, _)| layout).ok_or_else(not_found);
+            if let Some((layout, _)) = self.list()?.pop() {
+                return Ok(layout);
+            }
+            // By their names: the newest that was begun is the last of its kind.
+            let begun = self.unmade()?.into_iter().max_by_key(|path| made_at(path));
+            return Err(begun.map_or_else(not_found, |path| look_at(&path).err().unwrap_or_else(not_found)));
         }
         let folders = self.folders()?;
         let names: Vec<String> = folders.iter().map(Layout::name).collect();
-        match choose(&names, reference)? {
-            Some(at) => folders.into_iter().nth(at).ok_or_else(not_found),
-            None => is_session(Path::new(reference)).ok_or_else(not_found),
+        if let Some(at) = choose(&names, reference)? {
+            return folders.into_iter().nth(at).ok_or_else(not_found);
         }
+        if let Some(layout) = is_session(Path::new(reference)) {
+            return Ok(layout);
+        }
+        let begun = self.unmade()?;
+        let names: Vec<String> = begun.iter().map(|path| Layout::new(path).name()).collect();
+        match choose(&names, reference)? {
+            Some(at) => begun.get(at).map_or_else(|| Err(not_found()), |path| look_at(path)),
+            None => Err(not_found()),
+        }
+    }
+
+    /// The folders that were to become sessions and are none.
+    fn unmade(&self) -> Result<Vec<PathBuf>, SessionError> {
+        let paths = self.entries()?.into_iter();
+        let is_none = |path: &PathBuf| is_session(path).is_none() && path.is_dir();
+        Ok(paths.filter(is_none).filter(|path| !matches!(standing(path), Standing::Foreign)).collect())
     }
 
     /// The same, and also a folder, by its path or its whole name, that was a session and has lost the file that says so:
@@ -147,7 +215,10 @@ impl Catalogue {
                 was_made(&layout).then_some(layout)
             });
             match error {
-                SessionError::NotFound { .. } => damaged.ok_or(error),
+                SessionError::NotFound { .. }
+                | SessionError::NotASession { .. }
+                | SessionError::Unmade(_)
+                | SessionError::Missing(_) => damaged.ok_or(error),
                 _ => Err(error),
             }
         })
@@ -160,18 +231,33 @@ impl Catalogue {
         if base.is_ok_and(|base| layout.root().parent() == Some(base.as_path())) {
             return layout.name();
         }
-        let path = layout.root().display().to_string();
-        let plain = |c: char| c.is_alphanumeric() || "/._-+@:,".contains(c);
-        if path.chars().all(plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
+        shell_word(&layout.root().display().to_string())
     }
 
     fn folders(&self) -> Result<Vec<Layout>, SessionError> {
-        let entries = match fs::read_dir(&self.base) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(error.into()),
-        };
-        Ok(entries.filter_map(|entry| is_session(&entry.ok()?.path())).collect())
+        Ok(self.entries()?.iter().filter_map(|path| is_session(path)).collect())
+    }
+
+    fn entries(&self) -> Result<Vec<PathBuf>, SessionError> {
+        match fs::read_dir(&self.base) {
+            Ok(entries) => Ok(entries.filter_map(|entry| Some(entry.ok()?.path())).collect()),
+            Err(error) => match error.kind() {
+                std::io::ErrorKind::NotFound => Ok(Vec::new()),
+                std::io::ErrorKind::NotADirectory => Err(SessionError::NotAFolder(self.base.clone())),
+                _ => Err(error.into()),
+            },
+        }
+    }
+}
+
+/// `text` as one word of a command line.
+#[must_use]
+pub fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+@:,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
     }
 }
 
@@ -199,7 +285,42 @@ pub(super) fn in_order(a: &Meta, b: &Meta) -> std::cmp::Ordering {
 /// Whether somebody was or could be asked in a folder that is no session: its record was begun, or its status written.
 /// Where neither is, its owner was stopped while it made the folder.
 fn was_made(layout: &Layout) -> bool {
-    has_record(layout).unwrap_or(true) || layout.status().is_file()
+    layout.root().is_dir() && (has_record(layout).unwrap_or(true) || layout.status().is_file())
+}
+
+/// The session in the folder at `path`, or what that is instead.
+fn look_at(path: &Path) -> Result<Layout, SessionError> {
+    let not_one = |why| Err(SessionError::NotASession { path: path.to_owned(), why });
+    if let Some(layout) = is_session(path) {
+        return Ok(layout);
+    }
+    let found = match fs::canonicalize(path) {
+        Ok(found) => found,
+        Err(error) => match error.kind() {
+            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
+                return not_one("there is no such folder");
+            }
+            _ => return Err(error.into()),
+        },
+    };
+    if !found.is_dir() {
+        return not_one("it is no folder");
+    }
+    let layout = Layout::new(found);
+    match standing(layout.root()) {
+        Standing::Unmade => Err(SessionError::Unmade(layout.root().to_owned())),
+        Standing::Owned(owner) => Err(SessionError::Owned { session: layout.name(), owner }),
+        Standing::Damaged(_) => Err(SessionError::Missing(layout.meta())),
+        _ => not_one("it has no `session-meta.json`"),
+    }
+}
+
+/// When the folder at `path` was made, by its name.
+fn made_at(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?;
+    let mut parts = name.rsplitn(4, '-').skip(1);
+    let (time, day) = (parts.next()?, parts.next()?);
+    Some(format!("{day}{time}"))
 }
 
 fn is_session(path: &Path) -> Option<Layout> {

@@ -72,7 +72,7 @@ pub(super) enum Child {
 }
 
 impl Child {
-    fn is_opened_by(self, event: &Event) -> bool {
+    pub(super) fn is_opened_by(self, event: &Event) -> bool {
         match (self, event) {
             (Self::Round(own), Event::RoundOpened { round }) => own == *round,
             (Self::Turn(own), Event::TurnOpened { turn, .. }) => own == *turn,

@@ -19,12 +19,12 @@ use crate::fault::{self, Point};
 use crate::fs;
 
 impl Session {
-    /// Goes on with a session that had ended, to judge its answers.
-    pub fn reopen(&mut self, now: Timestamp) -> Result<(), SessionError> {
-        self.allows(SessionMove::Reopen(Why::Judge))?;
+    /// Goes on with a session that had ended, for a new round of votes.
+    pub fn reopen(&mut self, why: Why, now: Timestamp) -> Result<(), SessionError> {
+        self.allows(SessionMove::Reopen(why))?;
         self.unseal()?;
         let reopened = Event::Reopened {
-            why: Why::Judge,
+            why,
             slots: Vec::new(),
             failed: false,
             drift: Vec::new(),

@@ -14,6 +14,9 @@ pub enum SessionError {
     /// The operating system refused.
     #[error("{0}")]
     Io(#[from] std::io::Error),
+    /// No temporary session can be made.
+    #[error("no temporary session can be made: {0}")]
+    NoTemporary(std::io::Error),
     /// Neither the session's folder nor a temporary one could be made.
     #[error("{refused}; nor can a temporary session be made: {error}")]
     Nowhere {
@@ -78,6 +81,23 @@ pub enum SessionError {
         /// Where it was looked for.
         base: PathBuf,
     },
+    /// What was named by its path is no session.
+    #[error("`{}` is no session: {why}", path.display())]
+    NotASession {
+        /// The path.
+        path: PathBuf,
+        /// What it is.
+        why: &'static str,
+    },
+    /// A session's folder whose maker was stopped before it was whole.
+    #[error(
+        "`{}` never became a whole session: what made it was stopped before anybody was asked",
+        .0.display()
+    )]
+    Unmade(PathBuf),
+    /// What should hold sessions is no folder.
+    #[error("sessions cannot be in `{}`: it is no folder", .0.display())]
+    NotAFolder(PathBuf),
     /// More than one session has this prefix.
     #[error("`{reference}` could be any of {}", candidates.join(", "))]
     Ambiguous {
@@ -155,6 +175,13 @@ impl From<SessionError> for Error {
     fn from(error: SessionError) -> Self {
         let (kind, hint) = match &error {
             SessionError::Io(_) | SessionError::Gone(_) => (ErrorKind::Io, None),
+            SessionError::NoTemporary(error) => {
+                let kind = match error.kind() {
+                    std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => ErrorKind::Config,
+                    _ => ErrorKind::Io,
+                };
+                (kind, Some("set `TMPDIR` to a folder that is there and can be written to"))
+            }
             SessionError::Nowhere { .. } => (
                 ErrorKind::Io,
                 Some("make room or give permission in one of the two, or name another folder with `--sessions-dir`"),
@@ -180,6 +207,17 @@ impl From<SessionError> for Error {
             }
             SessionError::Exists(_) => (ErrorKind::Usage, Some("name another folder; nothing was changed")),
             SessionError::NotFound { .. } => (ErrorKind::NotFound, Some("`team list` shows the sessions there are")),
+            SessionError::NotASession { .. } => {
+                (ErrorKind::NotFound, Some("name a session's folder; `team list` shows the sessions there are"))
+            }
+            SessionError::Unmade(_) => (
+                ErrorKind::NotFound,
+                Some("run the same again; there is nothing in it to resume, and `team gc` removes it after an hour"),
+            ),
+            SessionError::NotAFolder(_) => (
+                ErrorKind::Usage,
+                Some("name a folder: `--sessions-dir`, `TEAM_SESSIONS_DIR`, or `sessions_dir` in `team.toml`"),
+            ),
             SessionError::Ambiguous { .. } => (ErrorKind::Usage, Some("write more of the name")),
             SessionError::NoSlot { .. } => (ErrorKind::NotFound, Some("`team status` shows the slots there are")),
             SessionError::Ended { .. } => {

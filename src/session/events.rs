@@ -17,7 +17,7 @@ use super::conversation::Role;
 use super::layout::{InnerPanel, Round, Turn};
 use super::life::Why;
 use super::meta::{Phase, SessionKind, SessionState};
-use super::slot::SlotEnd;
+use super::slot::{SlotEnd, Usage};
 use crate::fs::AppendLog;
 use crate::ids::{DateTime, FormatVersion, Sha256Hash, SlotId};
 
@@ -226,6 +226,9 @@ pub enum Event {
         /// The number of the wording that `verdict.md` was written in.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         rendering: Option<u32>,
+        /// The tokens of each slot's (or judge's) last attempt, where it reported any.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+        usage: BTreeMap<SlotId, Usage>,
     },
     /// A person looked at the names.
     Revealed,

@@ -11,6 +11,8 @@ use super::meta::SessionState;
 pub enum Why {
     /// Its answers are judged in a new round.
     Judge,
+    /// Ballots from elsewhere are counted in a new round.
+    Import,
     /// What was left of it is done.
     Resume,
     /// The decision that it waited for was made.
@@ -42,7 +44,7 @@ const fn describe(by: SessionMove) -> &'static str {
     match by {
         SessionMove::Close(_) => "be closed",
         SessionMove::Interrupt => "be interrupted",
-        SessionMove::Reopen(Why::Judge) => "be judged",
+        SessionMove::Reopen(Why::Judge | Why::Import) => "be judged",
         SessionMove::Reopen(Why::Resume) => "be resumed",
         SessionMove::Reopen(Why::Decision) => "go on by a decision",
     }
@@ -56,7 +58,7 @@ pub const fn session_transition(from: SessionState, by: SessionMove) -> Result<S
         (InProgress | Closing, SessionMove::Interrupt) => Ok(Interrupted),
         // What completed has something left where a slot failed, or where votes that were wanted were not counted.
         (Completed | Failed | Cancelled | Interrupted | AwaitingDecision, SessionMove::Reopen(Why::Resume))
-        | (Completed | Failed | Cancelled, SessionMove::Reopen(Why::Judge))
+        | (Completed | Failed | Cancelled, SessionMove::Reopen(Why::Judge | Why::Import))
         | (AwaitingDecision, SessionMove::Reopen(Why::Decision)) => Ok(InProgress),
         _ => Err(IllegalMove { from, by }),
     }
@@ -86,7 +88,9 @@ mod tests {
             |why| ALL.into_iter().filter(move |from| session_transition(*from, SessionMove::Reopen(why)).is_ok());
         let resumed: Vec<_> = reopened(Why::Resume).collect();
         assert_eq!(resumed, [Completed, Failed, Cancelled, Interrupted, AwaitingDecision]);
-        assert_eq!(reopened(Why::Judge).collect::<Vec<_>>(), [Completed, Failed, Cancelled]);
+        for why in [Why::Judge, Why::Import] {
+            assert_eq!(reopened(why).collect::<Vec<_>>(), [Completed, Failed, Cancelled]);
+        }
         assert_eq!(reopened(Why::Decision).collect::<Vec<_>>(), [AwaitingDecision]);
     }
 }

@@ -34,8 +34,9 @@ mod take_up;
 mod temporary;
 #[cfg(test)]
 pub(crate) mod testing;
+mod tokens;
 
-pub use catalogue::{Catalogue, View};
+pub use catalogue::{Catalogue, View, shell_word};
 pub use chain::{Break, BreakKind, Chain, ChainLine};
 pub use child::{NewInner, NewTurn};
 pub use conversation::{
@@ -52,9 +53,10 @@ pub use meta::{Artifact, EventsSeal, Meta, Money, Phase, SeatMoney, SessionKind,
 pub use owner::{NewPipeline, NewRound, NewSession, Session};
 pub use panel::{NewPanel, PanelFolder};
 pub use recorded::{accepted, isolation, isolations_used};
-pub use rounds::RoundStand;
+pub use rounds::{RoundStand, opened_for};
 pub use slot::{SlotEnd, SlotError};
 pub use statistics::Statistics;
 pub use status::{Live, SlotStatus, Status};
 pub use take_up::{Drift, Ended, TakeUp};
 pub use temporary::{is_temporary, temporary_folders};
+pub use tokens::{usage_at_end, usage_by_slot};

@@ -107,7 +107,9 @@ impl Session {
         match Self::create_temporary(new, now, rng) {
             Ok(session) => Ok(Self { temporary: Some(refused), ..session }),
             // Both are to be mended by whoever reads it.
-            Err(SessionError::Io(error)) => Err(SessionError::Nowhere { refused, error }),
+            Err(SessionError::Io(error) | SessionError::NoTemporary(error)) => {
+                Err(SessionError::Nowhere { refused, error })
+            }
             Err(error) => Err(error),
         }
     }
@@ -118,7 +120,7 @@ impl Session {
         now: Timestamp,
         rng: &mut impl CryptoRng,
     ) -> Result<Self, SessionError> {
-        let folder = temporary::make()?;
+        let folder = temporary::make().map_err(SessionError::NoTemporary)?;
         Self::create_in(&folder, &new, now, rng).inspect_err(|_| temporary::discard(&folder))
     }
 

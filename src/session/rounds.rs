@@ -16,8 +16,8 @@ pub struct RoundStand {
     pub published: bool,
     /// Whether an answer was completed after it was opened, so that it is not about all of them.
     pub is_outdated: bool,
-    /// Whether the session was opened for another round after it, which was not made.
-    pub judged_again: bool,
+    /// For what the session was opened after it, of which no round was made.
+    pub judged_again: Option<Why>,
 }
 
 impl RoundStand {
@@ -37,9 +37,27 @@ impl RoundStand {
             round,
             published: since.iter().any(|record| matches!(record.event, Event::Verdict { .. })),
             is_outdated: since.iter().any(|record| completes(&record.event)),
-            judged_again: since.iter().any(|record| matches!(record.event, Event::Reopened { why: Why::Judge, .. })),
+            judged_again: opened_again(since),
         })
     }
+}
+
+/// For what the session was opened after the round that was opened by the first of these records had ended.
+///
+/// One whose folder was left unmade is made when the session is opened for the next: then that is this one.
+fn opened_again(since: &[Record]) -> Option<Why> {
+    let ends = |record: &Record| matches!(record.event, Event::RoundClosed { .. } | Event::Verdict { .. });
+    let last = since.iter().rposition(ends)?;
+    opened_for(&since[last..])
+}
+
+/// For which kind of round a session was opened last; `None` where it was not.
+#[must_use]
+pub fn opened_for(records: &[Record]) -> Option<Why> {
+    records.iter().rev().find_map(|record| match record.event {
+        Event::Reopened { why: why @ (Why::Judge | Why::Import), .. } => Some(why),
+        _ => None,
+    })
 }
 
 /// The rounds that were held, as the session's record tells: they have ended, or their verdict is the session's.

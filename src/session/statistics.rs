@@ -22,9 +22,9 @@ pub struct Statistics {
     pub reasons: BTreeMap<Reason, u32>,
     /// Bytes of complete answers.
     pub answer_bytes: u64,
-    /// Tokens of prompts, of the attempts that say so.
+    /// Tokens of prompts, of the attempts that say so and, where they are sealed, as the newest verdict tells them.
     pub input_tokens: Option<u64>,
-    /// Tokens of output, of the attempts that say so.
+    /// Tokens of output, likewise.
     pub output_tokens: Option<u64>,
     /// The time of all attempts together, by the clock of the record.
     pub busy: Duration,
@@ -40,6 +40,7 @@ impl Statistics {
     pub fn of(records: &[Record]) -> Self {
         let mut sum = Self::default();
         let mut running: BTreeMap<SlotId, Timestamp> = BTreeMap::new();
+        let mut told = None;
         for record in records {
             match &record.event {
                 Event::SlotStarted { slot, .. } => {
@@ -61,11 +62,18 @@ impl Statistics {
                     let took = running.remove(slot).map(|began| record.at.duration_since(began));
                     sum.busy += took.and_then(|took| Duration::try_from(took).ok()).unwrap_or_default();
                 }
+                Event::Verdict { usage, .. } => told = Some(usage),
                 Event::ConversationOpened { .. } => sum.conversations += 1,
                 Event::DecisionAwaited { .. } => sum.decisions.0 += 1,
                 Event::Decided { .. } => sum.decisions.1 += 1,
                 _ => {}
             }
+        }
+        // Records of before say it openly, and a verdict over them says it again.
+        let is_open = sum.input_tokens.or(sum.output_tokens).is_some();
+        for usage in told.filter(|_| !is_open).into_iter().flat_map(BTreeMap::values) {
+            add(&mut sum.input_tokens, usage.input_tokens);
+            add(&mut sum.output_tokens, usage.output_tokens);
         }
         sum
     }

@@ -64,7 +64,7 @@ pub struct SlotStatus {
     /// What is going on now; only while RUNNING.
     #[serde(flatten)]
     pub live: Option<Live>,
-    /// Tokens, where reported.
+    /// Tokens of the last attempt, where reported; `null` before the verdict.
     pub usage: Option<Usage>,
     /// Why there is no answer.
     pub error: Option<SlotError>,
@@ -182,7 +182,12 @@ impl Status {
                 entry.error.clone_from(&end.error);
             }
             Event::RoundOpened { .. } => self.phase = Phase::Judge,
-            Event::Verdict { .. } => self.phase = Phase::Verdict,
+            Event::Verdict { usage, .. } => {
+                self.phase = Phase::Verdict;
+                for (slot, usage) in usage {
+                    self.slot_mut(*slot)?.usage = Some(*usage);
+                }
+            }
             Event::Interrupted => self.go(SessionMove::Interrupt)?,
             Event::Reopened { why, slots, failed, .. } => {
                 let by = SlotMove::Reopen { failed: *failed };
@@ -296,6 +301,7 @@ mod tests {
             truncated: false,
             lingered: false,
             usage: None,
+            sealed_usage: None,
             sealed_cost: None,
             dropped_settings: Vec::new(),
             kept: BTreeMap::new(),

@@ -7,7 +7,9 @@ use fs_err as files;
 use jiff::Timestamp;
 
 use super::SessionError;
+use super::child::Child;
 use super::events::Event;
+use super::layout::Turn;
 use super::life::Why;
 use super::panel::PanelFolder;
 use super::recorded::isolation;
@@ -162,6 +164,19 @@ impl PanelFolder {
     /// Removes what was only half written when the owner died.
     fn remove_leftovers(&self) -> Result<(), SessionError> {
         fs::remove_dir_all(&self.layout().workspace_part())?;
+        if !self.records().iter().any(|record| matches!(record.event, Event::WorkspaceTaken { .. })) {
+            // Named and not recorded: nobody has worked in it, and another is taken.
+            fs::remove_dir_all(&self.layout().workspace())?;
+        }
+        // The folder of a round or a turn is made right before its opening is recorded.
+        let rounds = self.layout().rounds().into_iter().map(|round| (Child::Round(round), self.layout().round(round)));
+        let turns = Turn::ALL.into_iter().map(|turn| (Child::Turn(turn), self.layout().turn(turn)));
+        for (child, layout) in rounds.chain(turns) {
+            if !self.records().iter().any(|record| child.is_opened_by(&record.event)) {
+                // One with something in it is not ours to judge here: `verify` tells it.
+                fs::remove_empty_dir(layout.root()).ok();
+            }
+        }
         for folder in [self.layout().root().to_owned(), self.layout().errors()] {
             let entries = match files::read_dir(&folder) {
                 Ok(entries) => entries,

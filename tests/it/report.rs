@@ -119,8 +119,13 @@ fn the_file_goes_where_it_is_wanted() {
     assert!(!session.has("report.html"));
     let (_, err) = finish(&env, &["report", "-o", "."], 2);
     assert!(err.contains("is a folder"), "{err}");
-    let (_, err) = finish(&env, &["report", "-o", "no/such/place.html"], 2);
-    assert!(err.contains("no/such"), "{err}");
+    // Missing folders are made, as for the outputs of a gate.
+    let (out, _) = finish(&env, &["report", "--text", "-o", "a/new/place.txt"], 0);
+    assert_eq!(out.trim_end(), env.path("a/new/place.txt").to_str().unwrap());
+    env.write("in-the-way", "");
+    let (_, err) = finish(&env, &["report", "-o", "in-the-way/place.html"], 2);
+    assert!(err.contains("cannot write the output") && err.contains("in-the-way/place.html"), "{err}");
+    assert!(!env.path("-").exists());
     let (_, err) = finish(&env, &["report", "nobody"], 2);
     assert!(err.contains("`nobody`"), "{err}");
     let (_, err) = finish(&env, &["report", "--json"], 2);

@@ -190,6 +190,13 @@ fn the_help_of_run_names_every_option() {
                                 `ai-docs/` after the verdict
       -h, --help                Print help
 
+    Global options:
+          --sessions-dir <DIR>  Where sessions are kept [default: ai-docs/sessions, or as configured]
+          --json                Print JSON: one object, or one event per line
+      -q, --quiet               Print results and errors only
+      -v, --verbose             Print more about what happens
+          --no-color            No colour (also: the variable NO_COLOR)
+
     Workspace:
           --workspace <DIR>   Let the programs of the panel work in a read-only snapshot of this folder
                               [default: `workspace` of the configuration, else an empty folder]
@@ -215,13 +222,6 @@ fn the_help_of_run_names_every_option() {
           --require-blind            Refuse to run where blindness cannot be enforced
           --offline                  Ask nothing over the network but the models: their names are not
                                      looked up at their providers first
-
-    Global options:
-          --sessions-dir <DIR>  Where sessions are kept [default: ai-docs/sessions, or as configured]
-          --json                Print JSON: one object, or one event per line
-      -q, --quiet               Print results and errors only
-      -v, --verbose             Print more about what happens
-          --no-color            No colour (also: the variable NO_COLOR)
 
     Examples:
       team run -m claude,codex question.md

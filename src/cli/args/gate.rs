@@ -8,7 +8,7 @@ use clap::Args;
 use super::{PaceArgs, count, model_name};
 use crate::config::{FileSettings, GateSubject, Threshold};
 
-/// `team gate`.
+/// Let a panel vote on what a branch changes, in CI
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
@@ -59,20 +59,20 @@ pub struct GateArgs {
     pub pace: PaceArgs,
 }
 
-/// Where the result goes. Each is written however the gate ends.
+/// Where the result goes. Each is written however the gate ends; `-` is standard output, where it takes the verdict's place.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Outputs")]
 pub struct OutputArgs {
-    /// Write JUnit XML to this file
+    /// Write JUnit XML to this file, or to standard output with `-`
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Write SARIF 2.1.0 to this file
+    /// Write SARIF 2.1.0 to this file, or to standard output with `-`
     #[arg(long, value_name = "FILE")]
     pub sarif: Option<PathBuf>,
-    /// Write GitLab's code quality report to this file
+    /// Write GitLab's code quality report to this file, or to standard output with `-`
     #[arg(long, value_name = "FILE")]
     pub gitlab: Option<PathBuf>,
-    /// Write Markdown to this file
+    /// Write Markdown to this file, or to standard output with `-`
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
     /// Annotate the change and write the summary of the step, in GitHub Actions

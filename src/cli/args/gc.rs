@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::config::{DurationError, parse_duration};
 
-/// `team gc`.
+/// Remove what is left over, and list what stays
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:

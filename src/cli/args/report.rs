@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::SessionArgs;
 
-/// `team report`.
+/// Make a report of a session: one HTML file that needs nothing else, or text
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:

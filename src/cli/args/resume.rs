@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::{PaceArgs, SessionArgs};
 
-/// `team resume`.
+/// Go on with a session that was cut off, stopped, or failed in part
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:

@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use crate::config::parse_duration;
 use crate::report::stats::By;
 
-/// `team stats`.
+/// Count over sessions how each model did
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:

@@ -5,7 +5,7 @@ use clap::Args;
 use super::SessionArgs;
 use crate::ids::Sha256Hash;
 
-/// `team verify`.
+/// Check that a session's folder still is what its record says
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:

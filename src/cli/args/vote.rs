@@ -8,7 +8,7 @@ use clap::Args;
 use super::{AskArgs, LimitArgs, count};
 use crate::config::{FileSettings, Repair, Threshold};
 
-/// `team vote`.
+/// Let every model of a panel vote on a text itself
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:

@@ -11,7 +11,9 @@ use super::report::Mismatch;
 use crate::error::Result;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::session::slot::{Reason, SlotState};
-use crate::session::{Chain, Event, Layout, Manifest, SessionError, SessionState, SlotEnd, Status, accepted};
+use crate::session::{
+    Chain, Event, Layout, Manifest, Record, SessionError, SessionState, SlotEnd, Status, accepted, usage_by_slot,
+};
 
 /// Whether the end of a panel was published. Before that a file may be ahead of the record, because the owner was
 /// stopped between the two or is at work.
@@ -179,6 +181,27 @@ impl Panel {
             Some((slot, audit.read_expected(&file, hash, &by)?))
         };
         answers.filter_map(read).collect()
+    }
+
+    /// Checks that each verdict told the tokens that the record held sealed until then.
+    pub(super) fn check_tokens(&self, audit: &mut Audit) {
+        let Some(manifest) = &self.manifest else { return };
+        // Seals are of the manifest of their time.
+        let is_first = self.manifest_hashes.iter().all(|hash| Some(hash) == self.manifest_hashes.first());
+        if !is_first || !self.record.intact {
+            return;
+        }
+        let is_sealed =
+            |record: &Record| matches!(&record.event, Event::SlotEnded { end, .. } if end.sealed_usage.is_some());
+        for (index, record) in self.record.records.iter().enumerate() {
+            let Event::Verdict { usage, .. } = &record.event else { continue };
+            let before = &self.record.records[..index];
+            // In records of before nothing was sealed, and nothing told.
+            if before.iter().any(is_sealed) && *usage != usage_by_slot(manifest, before) {
+                let what = "does not tell the tokens that were reported until then";
+                audit.mismatch(Mismatch::new(&self.record.file, what).line(index + 1));
+            }
+        }
     }
 
     /// Checks what slots that failed left.

@@ -84,6 +84,7 @@ impl RoundFolder {
         };
         let votes = check_votes(audit, &recount, published.as_ref())?;
         panel.check_errors(audit);
+        panel.check_tokens(audit);
         if let (Some(published), Some(slots)) = (&published, &slots) {
             let second_pass = TurnFolder::find(&checked.turns, Turn::SecondPass).and_then(|t| t.panel.status.as_ref());
             let folders =
@@ -105,7 +106,7 @@ impl RoundFolder {
 
 fn published(record: &FolderRecord) -> Option<Published> {
     record.records.iter().enumerate().find_map(|(index, record)| match &record.event {
-        Event::Verdict { votes, verdict_json, verdict_md, rendering } => Some(Published {
+        Event::Verdict { votes, verdict_json, verdict_md, rendering, .. } => Some(Published {
             index,
             votes: *votes,
             verdict: RoundVerdict { json: *verdict_json, md: *verdict_md },

@@ -88,6 +88,7 @@ fn look(layout: &Layout, head: Option<Sha256Hash>) -> Result<Verification> {
             let replies = panel.read_answers(&mut audit);
             audit.checked.answers += replies.len() as u64;
             panel.check_errors(&mut audit);
+            panel.check_tokens(&mut audit);
             turns = TurnFolder::check_all(&mut audit, &panel, &id, None, found.owner.is_some())?;
             found.records.extend(turns.iter().flat_map(TurnFolder::panels).map(|panel| panel.record.end()));
             let voted = Voted { panel: &panel, plan, replies: &replies, turns: &turns, id: &id };
@@ -98,6 +99,7 @@ fn look(layout: &Layout, head: Option<Sha256Hash>) -> Result<Verification> {
                 audit.expect(&Layout::response_name(slot), hash, "`events.jsonl`");
             }
             panel.check_errors(&mut audit);
+            panel.check_tokens(&mut audit);
             rounds = check_rounds(&mut audit, &panel, &id, &mut found)?;
             check_top(&mut audit, &panel, &rounds);
         }

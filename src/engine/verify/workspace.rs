@@ -1,19 +1,21 @@
 //! The snapshot that slots worked in, against its hash on record.
 
+use std::path::Path;
+
 use super::audit::{Audit, Entry};
 use super::panel::{End, Panel};
 use super::report::Mismatch;
-use crate::fs::Tree;
+use crate::fs::{Tree, touched_since};
 use crate::session::{Event, Layout};
 
 /// Checks the snapshot of the session's own panel, and that there is none where none was taken.
 pub(super) fn check(audit: &mut Audit, panel: &Panel) {
     let taken = panel.record.records.iter().enumerate().rev().find_map(|(index, record)| match record.event {
-        Event::WorkspaceTaken { tree, .. } => Some((index + 1, tree)),
+        Event::WorkspaceTaken { tree, .. } => Some((index + 1, tree, record.at)),
         _ => None,
     });
     let folder = Layout::WORKSPACE;
-    if let Some((line, expected)) = taken {
+    if let Some((line, expected, at)) = taken {
         let other = |event: &Event| matches!(event, Event::WorkspaceTaken { tree, .. } if *tree != expected);
         if panel.record.records.iter().any(|record| other(&record.event)) {
             audit.note("the workspace was another one before, which is not kept: a difference was accepted");
@@ -28,9 +30,15 @@ pub(super) fn check(audit: &mut Audit, panel: &Panel) {
                     audit.checked.files += tree.files();
                     audit.checked.bytes += tree.bytes();
                     if tree.hash() != expected {
+                        let first = touched_since(&audit.path(folder), at, &audit.path("manifest.json"));
+                        let first =
+                            first.map(|first| format!("; {}", first.told(Path::new(folder)))).unwrap_or_default();
                         let told = Mismatch::new(
                             folder,
-                            format!("does not hold the files that line {line} of `{}` recorded", panel.record.file),
+                            format!(
+                                "does not hold the files that line {line} of `{}` recorded{first}",
+                                panel.record.file
+                            ),
                         );
                         audit.mismatch(told.between(expected, tree.hash()));
                     }

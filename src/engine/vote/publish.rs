@@ -15,7 +15,7 @@ use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::runner::Observer;
 use crate::session::slot::SlotState;
-use crate::session::{Event, Manifest, Phase, Record, Session, Status};
+use crate::session::{Event, Manifest, Phase, Record, Session, Status, usage_by_slot};
 use crate::verdict::{Context, Names, Seat, TASK_RENDERING, TaskMember, TaskVerdict, count_task, render_task, to_json};
 
 /// A verdict on disk.
@@ -91,6 +91,7 @@ pub(super) fn publish(
         verdict_json: Sha256Hash::of(&json),
         verdict_md: Sha256Hash::of(text.as_bytes()),
         rendering: Some(TASK_RENDERING),
+        usage: usage_by_slot(session.panel().manifest(), session.panel().records()),
     };
     record(session.panel_mut(), event, observer)?;
     session.panel_mut().settle()?;

@@ -124,10 +124,10 @@ pub fn check_judgeable(layout: &Layout) -> Result<()> {
 }
 
 impl VoteWork {
-    /// The vote again that a session was made for.
-    pub(in crate::engine) fn resumed(plan: VotePlan, failed: bool) -> Result<Self> {
-        let prompts = Arc::new(load_again(plan.prompts.as_deref())?);
-        Ok(Self { task: None, plan, prompts, failed })
+    /// The vote again that a session was made for. What is not as it was is added to `drift`.
+    pub(in crate::engine) fn resumed(plan: VotePlan, failed: bool, drift: &mut Vec<String>) -> Result<Self> {
+        let (prompts, _) = load_again(plan.prompts.as_deref(), drift)?;
+        Ok(Self { task: None, plan, prompts: Arc::new(prompts), failed })
     }
 
     /// The hash of each text sent to members, for the record.

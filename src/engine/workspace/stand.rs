@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::plan::WorkspacePlan;
 use super::super::record::record;
@@ -11,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{self, Point};
 use crate::fs::{self, Tree};
 use crate::ids::Sha256Hash;
-use crate::runner::{Observer, Workspace};
+use crate::runner::{Control, Observer, Workspace};
 use crate::session::{Event, Layout, Record, Session};
 
 /// How far a session has got with its workspace.
@@ -43,18 +44,20 @@ impl Stand {
         drift: &mut Vec<String>,
     ) -> Result<Self> {
         let recorded = records.iter().rev().find_map(|record| match &record.event {
-            Event::WorkspaceTaken { tree, .. } => Some(*tree),
+            Event::WorkspaceTaken { tree, .. } => Some((*tree, record.at)),
             _ => None,
         });
         let folder = layout.workspace();
         match (plan, recorded) {
-            (_, Some(recorded)) => {
+            (_, Some((recorded, at))) => {
                 let tree = Tree::read(&folder).map_err(|error| {
                     Error::new(ErrorKind::Integrity, format!("the snapshot that slots are to work in is lost: {error}"))
                         .hint(format!("put `{}` back, or run again", folder.display()))
                 })?;
                 if tree.hash() != recorded {
-                    drift.push(format!("`{}` was changed", folder.display()));
+                    let first = fs::touched_since(&folder, at, &layout.manifest());
+                    let first = first.map(|first| format!(": {}", first.told(&folder))).unwrap_or_default();
+                    drift.push(format!("`{}` was changed{first}", folder.display()));
                 }
                 Ok(Self::Taken { tree, recorded })
             }
@@ -93,11 +96,13 @@ async fn planned(plan: &WorkspacePlan, layout: &Layout, services: &Services) -> 
     })
 }
 
-/// The snapshot that slots of `session` work in, taken if that was not done.
+/// The snapshot that slots of `session` work in, taken if that was not done. `None` also where a stop was asked for while
+/// it was taken, which `control` then says.
 pub(in super::super) async fn ready(
     session: &mut Session,
     stand: &Stand,
     services: &Services,
+    control: &mut Control,
     observer: &mut dyn Observer,
 ) -> Result<Option<Arc<Workspace>>> {
     let layout = session.layout().clone();
@@ -108,68 +113,98 @@ pub(in super::super) async fn ready(
             if tree.hash() != *recorded {
                 note(session, tree, observer)?;
             }
-            tree.clone()
+            Some(tree.clone())
         }
-        Stand::Selected(selection) => take(session, layout, selection, observer).await?,
+        Stand::Selected(selection) => take(session, selection, control, observer).await?,
         Stand::Planned(plan) => {
             let selection = planned(plan, &layout, services).await?;
-            take(session, layout, &selection, observer).await?
+            take(session, &selection, control, observer).await?
         }
     };
-    Ok(Some(Arc::new(Workspace::new(folder, tree))))
+    Ok(tree.map(|tree| Arc::new(Workspace::new(folder, tree))))
 }
 
 /// The same for who has selected the files, in a session of a pipeline.
 pub(crate) async fn take_selection(
     session: &mut Session,
     selection: &Selection,
+    control: &mut Control,
     observer: &mut dyn Observer,
-) -> Result<Tree> {
-    let layout = session.layout().clone();
-    take(session, layout, selection, observer).await
+) -> Result<Option<Tree>> {
+    take(session, selection, control, observer).await
 }
 
-/// Takes the snapshot. What a process that died left of it is replaced: nobody has seen it.
-async fn take(
-    session: &mut Session,
-    layout: Layout,
-    selection: &Selection,
-    observer: &mut dyn Observer,
-) -> Result<Tree> {
-    let (root, paths) = (selection.root.clone(), selection.paths.clone());
-    let part = layout.workspace_part();
-    // Off the workers: there may be a gigabyte of it.
-    let copied = tokio::task::spawn_blocking(move || {
-        fs::remove_dir_all(&part)?;
-        fs::copy_paths(&root, &part, paths.iter().map(PathBuf::as_path)).inspect_err(|_| {
-            fs::remove_dir_all(&part).ok();
-        })
-    });
-    let copied = copied.await.map_err(|error| Error::internal(format!("the snapshot was not taken: {error}")))?;
-    copied.map_err(|error| Error::io("cannot take the snapshot of the workspace", error))?;
-    publish_snapshot(session, observer).await
-}
-
-/// Makes what was copied into `.workspace.part/` the snapshot that programs work in, and records it. One that there was
+/// Makes what was written into `.workspace.part/` the snapshot that programs work in, and records it. One that there was
 /// before is replaced.
 pub(crate) async fn publish_snapshot(session: &mut Session, observer: &mut dyn Observer) -> Result<Tree> {
     let layout = session.layout().clone();
     let taken = tokio::task::spawn_blocking(move || {
-        let (part, folder) = (layout.workspace_part(), layout.workspace());
-        fs::remove_dir_all(&folder)?;
-        fault::reach(Point::WorkspaceCopied);
-        if let Err(error) = fs::sync_file_system(&part).and_then(|()| fs::publish(&part, &folder)) {
-            fs::remove_dir_all(&part).ok();
-            return Err(error);
-        }
-        Tree::read(&folder)
+        fs::remove_dir_all(&layout.workspace())?;
+        published(&layout).inspect_err(|_| {
+            fs::remove_dir_all(&layout.workspace_part()).ok();
+            fs::remove_dir_all(&layout.workspace()).ok();
+        })
     });
-    let tree = taken.await.map_err(|error| Error::internal(format!("the snapshot was not taken: {error}")))?;
-    let tree = tree.map_err(|error| Error::io("cannot take the snapshot of the workspace", error))?;
+    let taken = taken.await.map_err(|error| Error::internal(format!("the snapshot was not taken: {error}")))?;
+    let tree = taken.map_err(|error| Error::io("cannot take the snapshot of the workspace", error))?;
     fault::reach(Point::WorkspaceNamed);
     note(session, &tree, observer)?;
     fault::reach(Point::WorkspaceRecorded);
     Ok(tree)
+}
+
+/// Takes the snapshot. What a process that died left of it is replaced: nobody has seen it. Where a stop is asked for or
+/// something goes wrong, nothing of it is left.
+async fn take(
+    session: &mut Session,
+    selection: &Selection,
+    control: &mut Control,
+    observer: &mut dyn Observer,
+) -> Result<Option<Tree>> {
+    let layout = session.layout().clone();
+    let stop = Arc::new(AtomicBool::new(false));
+    let (root, paths, place, stopped) =
+        (selection.root.clone(), selection.paths.clone(), layout.clone(), Arc::clone(&stop));
+    // Off the workers: there may be a gigabyte of it.
+    let mut taking = tokio::task::spawn_blocking(move || copied(&root, &paths, &place, &stopped));
+    let taken = match control.or_stop(&mut taking).await {
+        Some(taken) => taken,
+        None => {
+            stop.store(true, Ordering::Relaxed);
+            taking.await
+        }
+    };
+    let taken = taken.map_err(|error| Error::internal(format!("the snapshot was not taken: {error}")))?;
+    if stop.load(Ordering::Relaxed) {
+        fs::remove_dir_all(&layout.workspace())?;
+        return Ok(None);
+    }
+    let tree = taken.map_err(|error| Error::io("cannot take the snapshot of the workspace", error))?;
+    fault::reach(Point::WorkspaceNamed);
+    note(session, &tree, observer)?;
+    fault::reach(Point::WorkspaceRecorded);
+    Ok(Some(tree))
+}
+
+/// Copies `paths` of the folder `root` to where the session of `layout` has its workspace.
+fn copied(root: &Path, paths: &[PathBuf], layout: &Layout, stop: &AtomicBool) -> std::io::Result<Tree> {
+    let (part, folder) = (layout.workspace_part(), layout.workspace());
+    fs::remove_dir_all(&part)?;
+    fs::remove_dir_all(&folder)?;
+    let taken = fs::copy_paths(root, &part, paths.iter().map(PathBuf::as_path), stop).and_then(|()| published(layout));
+    taken.inspect_err(|_| {
+        fs::remove_dir_all(&part).ok();
+        fs::remove_dir_all(&folder).ok();
+    })
+}
+
+/// Gives what was copied its name.
+fn published(layout: &Layout) -> std::io::Result<Tree> {
+    let (part, folder) = (layout.workspace_part(), layout.workspace());
+    fault::reach(Point::WorkspaceCopied);
+    fs::sync_file_system(&part)?;
+    fs::publish(&part, &folder)?;
+    Tree::read(&folder)
 }
 
 /// Puts the snapshot on record.

@@ -1,6 +1,8 @@
 //! Tests of more than one file.
 
+mod ledger;
 mod merging;
+mod prompting;
 mod reading;
 mod rules;
 mod voting;

@@ -2,7 +2,8 @@
 
 use crate::judging::fences::Fence;
 
-use super::field::{Field, Subject, field, issue, issues, plain};
+use super::field::{Field, Subject, field, issue, issues, plain, unwrapped};
+use super::hidden::Hidden;
 
 /// One ballot as it stands in a reply, nothing checked yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub(super) struct Found {
     pub(super) entries: Vec<Entry>,
     /// The contents of `json` fences, quoted unless such a fence is all there is ([`whole_json`]).
     pub(super) json: Vec<String>,
-    /// Openings of `vote` blocks inside other fences.
+    /// Openings of `vote` blocks inside other fences, or where no reader sees them.
     pub(super) quoted: usize,
 }
 
@@ -35,40 +36,92 @@ enum Kind {
 
 /// Reads `text`, the reply of somebody who votes on `subject`s, line by line.
 pub(super) fn find(text: &str, subject: Subject) -> Found {
+    let text = text.trim();
+    // A reply that is fenced as a whole by a fence that its own blocks end is taken out of it. A fence that holds all of
+    // them, as a longer one does, quotes them.
+    let (first, last) = (text.split(LINE_ENDS).next(), text.rsplit(LINE_ENDS).next());
+    if let Some((wrapping, ..)) = first.filter(|line| is_wrapping(line)).and_then(opening) {
+        let inside = &text[first.unwrap_or_default().len()..];
+        let ends = inside.split(LINE_ENDS).filter(|line| wrapping.is_closed_by(line)).count();
+        if ends > 1 && last.is_some_and(|line| wrapping.is_closed_by(line)) {
+            let (found, left) = read(inside, subject);
+            if left == Left::Empty {
+                return found;
+            }
+        }
+    }
+    read(text, subject).0
+}
+
+const LINE_ENDS: [char; 2] = ['\n', '\r'];
+
+/// What is open at the end of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// A block with nothing in it: the fence on the last line opens what it should close.
+    Empty,
+    /// Nothing, or a block that was not closed.
+    Other,
+}
+
+/// Reads `text` line by line as it stands.
+fn read(text: &str, subject: Subject) -> (Found, Left) {
     let mut found = Found::default();
+    let mut hidden = Hidden::of(text);
     let mut open: Option<(Fence, Kind)> = None;
+    // A block inside a vote, as a fence that the vote's own is longer than can be.
+    let mut inner: Option<Fence> = None;
     let mut lines: Vec<&str> = Vec::new();
-    let mut begun = false;
-    for line in text.split(['\n', '\r']) {
-        let first = !begun && !line.trim().is_empty();
-        begun |= first;
-        match open {
-            // A reply that is fenced as a whole is taken out of its wrapping.
-            None if first && is_wrapping(line) => {}
-            None => {
-                open = opening(line).map(|(fence, kind, _)| (fence, kind));
-                lines.clear();
-            }
-            Some((fence, kind)) if fence.is_closed_by(line) => {
+    let mut at = 0;
+    for line in text.split(LINE_ENDS) {
+        at += line.len() + 1;
+        match (open, inner) {
+            (None, _) => match opening(line) {
+                Some((fence, kind, _)) if !hidden.is_open() => {
+                    open = Some((fence, kind));
+                    lines.clear();
+                }
+                next => {
+                    let unseen = hidden.read(line, at);
+                    found.quoted += usize::from(unseen && matches!(next, Some((_, Kind::Vote, _))));
+                }
+            },
+            (Some((fence, kind)), _) if fence.is_closed_by(line) => {
                 close(&mut found, kind, &lines, subject);
-                open = None;
+                (open, inner) = (None, None);
             }
-            Some((_, kind)) => match opening(line) {
-                // The closing fence was forgotten.
-                Some((next, Kind::Vote, _)) if kind == Kind::Vote => {
+            (Some(_), Some(fence)) => {
+                if fence.is_closed_by(line) {
+                    inner = None;
+                }
+            }
+            (Some((fence, kind)), None) => match opening(line) {
+                Some((next, Kind::Vote, _)) if kind == Kind::Vote && !fence.holds(next) => {
+                    // The closing fence was forgotten.
                     close(&mut found, kind, &lines, subject);
                     lines.clear();
                     open = Some((next, Kind::Vote));
                 }
-                Some((_, Kind::Vote, _)) => found.quoted += 1,
-                _ => lines.push(line),
+                Some((next, next_kind, _)) => {
+                    found.quoted += usize::from(next_kind == Kind::Vote);
+                    if kind == Kind::Vote && fence.holds(next) {
+                        inner = Some(next);
+                    } else if next_kind != Kind::Vote {
+                        lines.push(line);
+                    }
+                }
+                None => lines.push(line),
             },
         }
     }
+    let left = match open {
+        Some((_, Kind::Other)) if lines.is_empty() => Left::Empty,
+        _ => Left::Other,
+    };
     if let Some((_, kind)) = open {
         close(&mut found, kind, &lines, subject);
     }
-    found
+    (found, left)
 }
 
 /// The JSON that `text` is as a whole, bare or in one fence; `None` when there is anything beside it.
@@ -138,7 +191,7 @@ fn entries(lines: &[&str], subject: Subject) -> Vec<Entry> {
         match field(line, subject) {
             Some((Field::Response, value)) => {
                 if entry != Entry::default() && (entry.response.is_some() || !entry.verdicts.is_empty()) {
-                    all.push(std::mem::take(&mut entry));
+                    all.push(whole(std::mem::take(&mut entry)));
                 }
                 entry.response = Some(value.to_owned());
                 last = Last::Nothing;
@@ -173,7 +226,13 @@ fn entries(lines: &[&str], subject: Subject) -> Vec<Entry> {
         }
     }
     if entry != Entry::default() {
-        all.push(entry);
+        all.push(whole(entry));
     }
     all
+}
+
+/// `entry` when its last line is read: only then is it to be seen what is around all of the summary.
+fn whole(mut entry: Entry) -> Entry {
+    entry.summary = unwrapped(&entry.summary).to_owned();
+    entry
 }

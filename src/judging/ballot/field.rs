@@ -32,7 +32,7 @@ fn is_mark(c: char) -> bool {
 }
 
 /// `text` without the pairs of such marks that are around all of it: those of `"a" and "b"` are around its parts.
-fn unwrapped(text: &str) -> &str {
+pub(super) fn unwrapped(text: &str) -> &str {
     let mut text = text.trim();
     while let Some(open) = text.chars().next().filter(|c| is_mark(*c)) {
         let close = if open == '“' { '”' } else { open };
@@ -66,7 +66,7 @@ pub(super) fn field(line: &str, subject: Subject) -> Option<(Field, &str)> {
         _ => return None,
     };
     let value = match field {
-        Field::KeyIssues => behind_name(value),
+        Field::Summary | Field::KeyIssues => behind_name(value),
         _ => plain(value),
     };
     Some((field, value))

@@ -24,6 +24,8 @@ pub struct Facts {
     pub subject: Option<SubjectReport>,
     /// Where its settings came from.
     pub settings: Vec<Origin>,
+    /// What variables say of the gate, in words.
+    pub by_variables: Vec<String>,
     /// Files by which the branch would change it.
     pub settings_changed: Vec<String>,
     /// Every file that changed.
@@ -49,6 +51,10 @@ impl Facts {
         let origin =
             |origin: &crate::config::Origin| Origin { layer: origin.layer().to_owned(), from: origin.to_string() };
         self.settings = config.files().iter().map(origin).collect();
+        for (key, variable) in config.gate_variables() {
+            self.settings.push(origin(&crate::config::Origin::Variable(variable.to_owned())));
+            self.by_variables.push(format!("`{key}` of the gate is that of `${variable}`, whatever the base says"));
+        }
     }
 
     /// Files that were not looked at although the base's settings do not say that nobody needs to.
@@ -102,6 +108,7 @@ impl Facts {
                 notes.push("whatever the panel decides, a person must look at what was not looked at".to_owned());
             }
         }
+        notes.extend(self.by_variables.iter().cloned());
         notes.extend(self.settings_changed.iter().map(|path| {
             format!("the branch changes {}, which says how the gate works; the gate went by the base's", quoted(path))
         }));

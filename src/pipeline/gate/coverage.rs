@@ -51,7 +51,11 @@ pub(in crate::pipeline) async fn look_at_diff(
     let secret = SecretFiles::new();
     let mut coverage = Coverage::default();
     let mut room = limits.max_bytes;
-    for file in files {
+    let named: Vec<_> = files.iter().map(|file| by_name(file, &ignored, limits, &secret)).collect();
+    // Of the others nothing is read.
+    let read = files.iter().zip(&named).filter(|(_, named)| named.is_none()).map(|(file, _)| file);
+    let mut patches = git.patches(from, to, read, limits.max_bytes.max(SNIFFED));
+    for (file, named) in files.iter().zip(named) {
         let mut seen = SeenFile {
             path: file.path.to_string(),
             old_path: file.old_path.as_ref().map(ToString::to_string),
@@ -60,11 +64,11 @@ pub(in crate::pipeline) async fn look_at_diff(
             omitted: None,
             note: None,
         };
-        match by_name(file, &ignored, limits, &secret) {
+        match named {
             Some((reason, note)) => (seen.omitted, seen.note) = (Some(reason), note),
             None => {
-                let patch = git.patch(from, to, file, room.max(SNIFFED)).await;
-                let patch = patch.map_err(ask_failed)?;
+                let patch = patches.next().await.map_err(ask_failed)?;
+                let patch = patch.ok_or_else(|| Error::internal(format!("git told no patch of `{}`", file.path)))?;
                 match text_of(&patch, room, limits.redactor) {
                     Ok((text, note)) => {
                         let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);

@@ -1,21 +1,99 @@
-//! The ledger of findings grows by a round.
+//! The ledger of findings grows by a round. What it says of the round already is not said again.
+
+use jiff::Timestamp;
 
 use super::round::Surroundings;
-use super::votes::{FindingStanding, FindingVotes};
+use super::votes::{FindingStanding, FindingVotes, ROUND};
+use crate::engine::record;
 use crate::error::Result;
-use crate::findings::Identified;
-use crate::session::{InnerPanel, Session};
+use crate::fault::{self, Point};
+use crate::findings::{FindingId, FindingState, Identified, Ledger, LedgerEntry, LedgerVote, Remark, Ruling, Witness};
+use crate::session::{Event, InnerPanel, Session};
 
-pub(super) fn raise(_: &mut Session, _: InnerPanel, _: &[Identified], _: &mut Surroundings<'_>) -> Result<()> {
+/// Opens the ledger of `session`, or begins it.
+fn open(session: &Session) -> Result<Ledger> {
+    Ok(Ledger::take_up(&session.layout().ledger(), session.id(), Timestamp::now())?)
+}
+
+/// Adds `entries`, and puts on the session's record how far the ledger is.
+fn grow(
+    session: &mut Session,
+    ledger: &mut Ledger,
+    entries: Vec<LedgerEntry>,
+    around: &mut Surroundings<'_>,
+) -> Result<()> {
+    ledger.append(entries, Timestamp::now())?;
+    fault::reach(Point::LedgerWritten);
+    let (lines, Some(head)) = ledger.seal() else { return Ok(()) };
+    let event = Event::LedgerWritten { lines, head };
+    if !session.panel().records().iter().any(|record| record.event == event) {
+        record(session.panel_mut(), event, &mut *around.observer)?;
+        session.panel_mut().settle()?;
+        fault::reach(Point::LedgerRecorded);
+    }
     Ok(())
 }
 
+/// Puts what `panel` found into the ledger. Gives those back that are to be voted on: not those that a person has decided
+/// to leave.
+pub(super) fn raise(
+    session: &mut Session,
+    panel: InnerPanel,
+    findings: Vec<Identified>,
+    around: &mut Surroundings<'_>,
+) -> Result<Vec<Identified>> {
+    let mut ledger = open(session)?;
+    let round = panel.number;
+    let state = |ledger: &Ledger, id: FindingId| ledger.findings().get(id).map(|record| record.state);
+    let kept: Vec<Identified> =
+        findings.into_iter().filter(|found| state(&ledger, found.id) != Some(FindingState::Declined)).collect();
+    let mut entries = Vec::new();
+    for found in &kept {
+        let before = ledger.findings().get(found.id);
+        if before.is_some_and(|record| record.last_round == round) {
+            continue;
+        }
+        if before.is_some_and(|record| !record.state.is_open()) {
+            let why = Remark::new(&format!("found again in round {round}"));
+            entries.push(LedgerEntry::Reopened { finding: found.id, round, why });
+        }
+        let by = Witness::Panel { folder: panel.folder(), slots: found.merged.raised_by.iter().copied().collect() };
+        let content = found.merged.finding.clone();
+        entries.push(LedgerEntry::Raised { finding: found.id, round, by, content, caused_by: None });
+    }
+    grow(session, &mut ledger, entries, around)?;
+    Ok(kept)
+}
+
+/// Puts what the votes say of each finding into the ledger.
 pub(super) fn settle_standings(
-    _: &mut Session,
-    _: InnerPanel,
-    _: &[FindingStanding],
-    _: &FindingVotes,
-    _: &mut Surroundings<'_>,
+    session: &mut Session,
+    panel: InnerPanel,
+    standings: &[FindingStanding],
+    votes: &FindingVotes,
+    around: &mut Surroundings<'_>,
 ) -> Result<()> {
-    Ok(())
+    let mut ledger = open(session)?;
+    let round = panel.number;
+    let folder = format!("{}/{}", panel.folder(), ROUND.folder());
+    let is_ruled = |id: FindingId| {
+        let ruling = ledger.findings().get(id).and_then(|record| record.ruling.as_ref());
+        ruling.is_some_and(|ruling| ruling.round == round)
+    };
+    let entries = standings
+        .iter()
+        .filter(|standing| !is_ruled(standing.judged.id))
+        .map(|FindingStanding { judged, tally }| {
+            let by = Witness::Votes { folder: folder.clone(), tally: *tally, votes: votes_on(votes, judged.id) };
+            let ruling = Ruling { finding: judged.id, round, by, consensus: judged.consensus };
+            LedgerEntry::ruled(ruling, judged.standing)
+        })
+        .collect();
+    grow(session, &mut ledger, entries, around)
+}
+
+fn votes_on(votes: &FindingVotes, finding: FindingId) -> Vec<LedgerVote> {
+    let cast = votes.judges.iter().flat_map(|judge| judge.ballot.votes.iter().map(|vote| (judge.id, vote)));
+    let cast = cast.filter(|(_, vote)| vote.finding == finding);
+    cast.map(|(judge, vote)| LedgerVote { judge, verdict: vote.verdict, confidence: vote.confidence }).collect()
 }

@@ -8,6 +8,7 @@
 //! session, `workspace/`, and `consolidated.md` of each panel.
 
 mod ledger;
+mod pending;
 mod publish;
 mod request;
 mod resume;
@@ -20,6 +21,7 @@ mod target;
 mod texts;
 mod votes;
 
+pub use pending::Uncommitted;
 pub use request::ReviewRequest;
 pub use resume::{Left, finished_review, resume_review};
 pub use run::review;

@@ -16,7 +16,7 @@ use crate::fault::{self, Point};
 use crate::findings::{ReviewVerdict, decide_review};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash};
-use crate::session::{Event, InnerPanel, Layout, Phase, Record, Session, SessionError, SessionState};
+use crate::session::{Event, Layout, Phase, Record, Session, SessionError, SessionState};
 
 /// The number of the wording of `verdict.md`.
 pub(in crate::pipeline) const RENDERING: u32 = 1;
@@ -106,6 +106,7 @@ pub(super) fn publish(
         verdict_json: Sha256Hash::of(&json),
         verdict_md: Sha256Hash::of(text.as_bytes()),
         rendering: Some(RENDERING),
+        usage: BTreeMap::new(),
     };
     record(session.panel_mut(), event, &mut *around.observer)?;
     session.panel_mut().settle()?;

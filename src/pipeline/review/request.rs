@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::subject::{Source, Subject, SubjectKind};
-use crate::config::{FailOn, OwnAnswers, Recuse, ResolvedModel, SelfVote};
+use crate::config::{FailOn, Leaks, OwnAnswers, Recuse, ResolvedModel, SelfVote};
 use crate::engine::{Keeping, Terms, WrittenTerms, answer_of, judge_of, load_again};
 use crate::error::{Error, ErrorKind, Result};
 use crate::findings::{MissingSeats, Seats};
@@ -34,6 +34,8 @@ pub struct ReviewRequest {
     pub judges: Option<Vec<ResolvedModel>>,
     /// Whose findings are kept from whom.
     pub own: OwnAnswers,
+    /// What happens to text by which a reviewer names itself, before judges see it.
+    pub leaks: Leaks,
     /// What stops the change.
     pub fail_on: FailOn,
     /// The fewest reviewers whose findings can be read; `None` for two, and more than half of the panel.
@@ -124,6 +126,7 @@ pub(in crate::pipeline) struct ReviewWork {
     pub(in crate::pipeline) intent: Option<String>,
     self_vote: SelfVote,
     recuse: Recuse,
+    pub(in crate::pipeline) leaks: Leaks,
     pub(in crate::pipeline) fail_on: FailOn,
     pub(in crate::pipeline) quorum: u32,
     pub(in crate::pipeline) missing: MissingSeats,
@@ -150,6 +153,7 @@ impl ReviewPlan {
             intent: request.intent.clone(),
             self_vote: request.own.self_vote,
             recuse: request.own.recuse,
+            leaks: request.leaks,
             fail_on: request.fail_on,
             quorum,
             missing: request.missing,
@@ -180,9 +184,10 @@ impl ReviewWork {
         OwnAnswers { self_vote: self.self_vote, recuse: self.recuse }
     }
 
-    /// The texts that models are asked with, read again from the user's folder.
-    pub(in crate::pipeline) fn prompts(&self) -> Result<Arc<Prompts>> {
-        load_again(self.prompts.as_deref()).map(Arc::new)
+    /// The texts that models are asked with, read again from the user's folder; what is wrong with that is added to
+    /// `drift`.
+    pub(in crate::pipeline) fn prompts(&self, drift: &mut Vec<String>) -> Result<Arc<Prompts>> {
+        load_again(self.prompts.as_deref(), drift).map(|(prompts, _)| Arc::new(prompts))
     }
 
     /// The seats of the verdict.

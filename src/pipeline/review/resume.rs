@@ -1,5 +1,7 @@
 //! What is left of a review, and doing it as a first run does.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use rand::CryptoRng;
 
@@ -9,15 +11,15 @@ use super::run::{go_on, panel_of};
 use super::texts::Texts;
 use super::votes::ROUND;
 use crate::config::ResolvedModel;
-use crate::engine::{
-    Context, Decision, Drifted, Outcome, ResumeOptions, Terms, drifted_prompts, refuse_drift, show_since, total,
-};
+use crate::engine::{Context, Decision, Drifted, Outcome, ResumeOptions, Terms, drifted_prompts, show_since, total};
 use crate::error::{Error, ErrorKind, Result};
-use crate::session::{Drift, Ended, Session, SessionKind, SessionState, TakeUp, accepted};
+use crate::prompts::Prompts;
+use crate::session::{Drift, Ended, Session, SessionKind, SessionState, TakeUp};
 
 /// What is left of a review.
 pub struct Left {
     work: ReviewWork,
+    prompts: Arc<Prompts>,
     terms: Terms,
     failed: bool,
     drift: Drift,
@@ -34,21 +36,23 @@ impl Left {
     pub fn of(session: &Session, options: ResumeOptions) -> Result<Self> {
         let records = session.panel().records();
         let plan = ReviewPlan::read(records)?;
-        let known = accepted(records);
-        let mut drifted = Drifted::new(session.layout(), &known);
+        let mut drifted = Drifted::new(session.layout(), records);
         drifted.look(records, session.layout())?;
         let panel = panel_of(&plan.review);
         if session.panel().has_inner(panel)? {
             let inner = session.panel().enter_inner(panel)?;
             inner.check_answers()?;
             drifted.look(inner.records(), inner.layout())?;
+            drifted.look_at_turns(&inner)?;
             if let Some(round) = inner.enter_round(ROUND)? {
+                round.check_answers()?;
                 drifted.look(round.records(), round.layout())?;
+                drifted.look_at_turns(&round)?;
             }
         }
-        let prompts = plan.review.prompts()?;
+        let prompts = plan.review.prompts(&mut drifted.found.differences)?;
         drifted.found.differences.extend(drifted_prompts(records, Texts::hashes_of(&prompts)));
-        let drift = refuse_drift(drifted.found, session.id(), options.accept_drift)?;
+        let drift = drifted.accept(session.id(), options.accept_drift)?;
         let manifest = session.panel().manifest();
         let Some(cast) = &manifest.cast else {
             return Err(Error::new(ErrorKind::Integrity, "the session's manifest names no reviewers"));
@@ -57,6 +61,7 @@ impl Left {
         Ok(Self {
             terms: options.pace.over(plan.terms()),
             work: plan.review,
+            prompts,
             failed: options.failed,
             drift,
             asked,
@@ -98,7 +103,6 @@ pub async fn resume_review<R: CryptoRng>(
     rng: &mut R,
 ) -> Result<Outcome> {
     let Context { services, control, observer, announce } = context;
-    let prompts = left.work.prompts()?;
     announce(session.layout().root(), None);
     control.serve(session.layout());
     observer.enter(".");
@@ -108,7 +112,7 @@ pub async fn resume_review<R: CryptoRng>(
     session.take_up(how, Timestamp::now())?;
     show_since(session.panel(), known, observer);
     let context = Context { services, control, observer, announce };
-    go_on(session, &left.work, &prompts, left.terms, left.failed, context, rng).await
+    go_on(session, &left.work, &left.prompts, left.terms, left.failed, context, rng).await
 }
 
 /// What a review amounts to of which nothing is left to do. Writes what its close lacks.

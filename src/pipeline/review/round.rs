@@ -133,7 +133,7 @@ pub(in crate::pipeline) async fn hold_round(
     let found = seats.iter().filter_map(|(slot, seat)| Some((*slot, seat.read()?.findings.clone())));
     let found: Vec<_> = found.collect();
     let findings = known.identify(merge(&found));
-    raise(session, panel, &findings, around)?;
+    let findings = raise(session, panel, findings, around)?;
 
     let size = u32::try_from(models.len()).unwrap_or(u32::MAX);
     let (votes, vote) = if findings.is_empty() {

@@ -9,14 +9,13 @@ use super::publish::{Published, publish, published};
 use super::request::{ReviewPlan, ReviewRequest, ReviewWork};
 use super::round::{RoundOutcome, RoundRequest, Surroundings, hold_round};
 use super::snapshot;
-use super::texts::Texts;
+use super::texts::{Texts, omitted};
 use crate::config::{ResolvedModel, Target};
 use crate::engine::{
     Context, Decision, Keeping, Outcome, Terms, end, record, show_last, stopped_state, total, written,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::findings::Known;
-use crate::fs;
+use crate::findings::{Known, Sight};
 use crate::ids::Sha256Hash;
 use crate::judging::Nonce;
 use crate::prompts::Prompts;
@@ -122,7 +121,7 @@ async fn hold(
     if let Some(before) = published(session)? {
         return Ok(Some(before));
     }
-    let artefact = subject_text(session, work, around)?;
+    let subject = subject_text(session, work, around)?;
     let cast = session.panel().manifest().cast.clone();
     let cast = cast.ok_or_else(|| Error::new(ErrorKind::Integrity, "the session's manifest names no reviewers"))?;
     let judges = session.panel().manifest().judges.clone();
@@ -130,18 +129,28 @@ async fn hold(
     if cast.panel.iter().any(sees_files) {
         around.workspace = match snapshot::taken(session)? {
             Some(taken) => Some(taken),
-            None => snapshot::take(session, &work.source, around.services, &mut *around.observer).await?,
+            None => {
+                let (services, control) = (around.services, &mut *around.control);
+                snapshot::take(session, &work.source, services, control, &mut *around.observer).await?
+            }
         };
+        if around.is_stopped() {
+            return Ok(None);
+        }
     }
     let panel = panel_of(work);
+    let omitted = omitted(work);
+    let sight = if around.workspace.is_some() { Sight::Snapshot } else { Sight::Prompt };
+    let artefact = Texts::artefact_of(work, &subject, &omitted, sight);
     let input = if session.panel().has_inner(panel)? {
         // What its reviewers were asked.
         fs_err::read_to_string(session.layout().inner(panel).input())?
     } else {
         let nonce = Nonce::draw(&mut &mut *around.rng);
-        Texts::reviewer(prompts, work, &artefact, around.workspace.is_some(), &nonce)?
+        Texts::first(prompts, artefact, &nonce)?
     };
-    let texts = Texts { prompts, input: &input, artefact: &artefact, intent: work.intent.as_deref() };
+    let scan = Texts::scan_of(&cast.panel);
+    let texts = Texts { prompts, input: &input, artefact, leaks: work.leaks, scan };
     let request = RoundRequest {
         panel,
         models: &cast.panel,

@@ -9,11 +9,11 @@ use jiff::Timestamp;
 
 use super::round::Surroundings;
 use super::texts::Texts;
-use crate::engine::{Asking, Panel, Question, Reply, ask, record, record_ballot, show_last, stopped_state};
+use crate::engine::{Asking, Chance, Panel, Question, Reply, ask, record, record_ballot, show_last, stopped_state};
 use crate::error::{Error, Result};
 use crate::findings::{BadFindings, FindingsRead, findings_schema, read_findings_below};
 use crate::ids::{Sha256Hash, SlotId};
-use crate::judging::BallotForm;
+use crate::judging::{BallotForm, Nonce};
 use crate::runner::{Checks, Purpose, SlotJob, Workspace, run_panel};
 use crate::session::slot::{Reason, SlotState};
 use crate::session::{Event, NewTurn, PanelFolder, Phase, SessionState, Turn};
@@ -69,8 +69,7 @@ struct Again<'a> {
     slot: SlotId,
     texts: &'a Texts<'a>,
     /// Its reply and what is wrong with it; `None` where it is asked anew.
-    mend: Option<(Vec<u8>, BadFindings)>,
-    context_tokens: Option<u64>,
+    mend: Option<(Vec<u8>, BadFindings, Nonce)>,
     roots: &'a [String],
 }
 
@@ -83,7 +82,7 @@ impl Question for Again<'_> {
 
     fn write(&self, _: BallotForm, out: &mut impl Write) -> Result<()> {
         let text = match &self.mend {
-            Some((reply, bad)) => self.texts.repair(self.slot, reply, bad, self.context_tokens)?,
+            Some((reply, bad, nonce)) => self.texts.repair(reply, bad, nonce)?,
             None => self.texts.input.to_owned(),
         };
         out.write_all(text.as_bytes())
@@ -198,18 +197,14 @@ async fn further_turn(
         return Ok(());
     }
     let slots = opened.unwrap_or_else(|| bad.keys().copied().collect());
+    let chance = Chance::of(folder.manifest());
     let questions: Vec<Again<'_>> = slots
         .iter()
         .filter_map(|slot| {
             let (reply, error) = bad.get(slot)?;
-            let model = folder.manifest().member(*slot).map(|member| &member.resolved);
-            Some(Again {
-                slot: *slot,
-                texts,
-                mend: (turn == Turn::Repair).then(|| (reply.clone(), error.clone())),
-                context_tokens: model.and_then(|model| model.settings.context),
-                roots,
-            })
+            let nonce = || Nonce::draw(&mut chance.rng(&format!("repair of {slot}")));
+            let mend = (turn == Turn::Repair).then(|| (reply.clone(), error.clone(), nonce()));
+            Some(Again { slot: *slot, texts, mend, roots })
         })
         .collect();
     let path = folder.inner().map(|panel| panel.folder()).unwrap_or_default();

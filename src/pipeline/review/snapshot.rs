@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::pending::{Pending, inside};
 use super::subject::Source;
 use crate::config::Untracked;
 use crate::engine::{
@@ -15,10 +16,10 @@ use crate::engine::{
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::fs::{self, FolderUse, ProcessFolder, Tree};
-use crate::git::{Content, EntryKind, Git, RepoPath};
+use crate::git::{CommitId, Content, EntryKind, Git, RepoPath};
 use crate::ids::Sha256Hash;
 use crate::pipeline::gate::{SecretFiles, ask_failed};
-use crate::runner::{Observer, Workspace};
+use crate::runner::{Control, Observer, Workspace};
 use crate::session::{Event, Session};
 
 /// How long one question to git may take.
@@ -50,11 +51,13 @@ fn as_recorded(session: &Session, recorded: Sha256Hash) -> Result<Arc<Workspace>
     Ok(Arc::new(Workspace::new(folder, tree)))
 }
 
-/// Takes the snapshot of `source`; one that was taken for an earlier round is replaced.
+/// Takes the snapshot of `source`; one that was taken for an earlier round is replaced. `None` also where a stop was asked
+/// for meanwhile, which `control` then says.
 pub(in crate::pipeline) async fn take(
     session: &mut Session,
     source: &Source,
     services: &Services,
+    control: &mut Control,
     observer: &mut dyn Observer,
 ) -> Result<Option<Arc<Workspace>>> {
     let tree = match source {
@@ -65,16 +68,30 @@ pub(in crate::pipeline) async fn take(
             let selection = Selection::of(request).await.map_err(|error| said_of_review(&error, root))?;
             let secret = SecretFiles::new();
             let selection = selection.without(|path| secret.matches(&repo_path(path)).is_some());
-            take_selection(session, &selection, observer).await?
+            take_selection(session, &selection, control, observer).await?
         }
         Source::Commit { root, commit } => {
             let git = Git::new(root, GIT_LIMIT);
-            write_commit(session, &git, commit, services).await?;
-            publish_snapshot(session, observer).await?
+            let found = git.commit(commit).await.map_err(ask_failed)?.ok_or_else(|| {
+                Error::usage(format!("commit `{commit}` is not in this repository any more"))
+                    .hint("nobody was asked yet: review again")
+            })?;
+            write_commit(session, &git, &found, services).await?;
+            Some(publish_snapshot(session, observer).await?)
+        }
+        Source::Uncommitted { root, which, commit } => {
+            let sessions = session_folders(session, services);
+            let pending = Pending::of(&Git::new(root, GIT_LIMIT), *which, &inside(root, &sessions)).await?;
+            if pending.commit.as_str() != commit {
+                let why = format!("the files of `{}` have changed since the review was begun", root.display());
+                return Err(Error::new(ErrorKind::NoDecision, why).hint("nobody was asked yet: review again"));
+            }
+            write_commit(session, &pending.git, &pending.commit, services).await?;
+            Some(publish_snapshot(session, observer).await?)
         }
     };
     let folder = session.layout().workspace();
-    Ok(Some(Arc::new(Workspace::new(folder, tree))))
+    Ok(tree.map(|tree| Arc::new(Workspace::new(folder, tree))))
 }
 
 fn repo_path(path: &Path) -> RepoPath {
@@ -93,19 +110,10 @@ fn said_of_review(error: &Error, root: &Path) -> Error {
 }
 
 /// Writes what is to be seen of a commit under the hidden name of the snapshot.
-async fn write_commit(session: &Session, git: &Git, commit: &str, services: &Services) -> Result<()> {
-    let found = git.commit(commit).await.map_err(ask_failed)?;
-    let Some(found) = found else {
-        return Err(Error::usage(format!("commit `{commit}` is not in this repository any more"))
-            .hint("nobody was asked yet: review again"));
-    };
-    let contents = git.contents(&found).await.map_err(ask_failed)?;
+async fn write_commit(session: &Session, git: &Git, commit: &CommitId, services: &Services) -> Result<()> {
+    let contents = git.contents(commit).await.map_err(ask_failed)?;
     let root = git.folder().canonicalize()?;
-    let sessions: Vec<PathBuf> = session_folders(session, services)
-        .iter()
-        .filter_map(|folder| folder.canonicalize().ok()?.strip_prefix(&root).ok().map(Path::to_owned))
-        .filter(|inside| !inside.as_os_str().is_empty())
-        .collect();
+    let sessions = inside(&root, &session_folders(session, services));
     let paths = shown_of(&contents, &sessions);
     check_limits(&contents, git.folder())?;
     let part = session.layout().workspace_part();
@@ -113,7 +121,7 @@ async fn write_commit(session: &Session, git: &Git, commit: &str, services: &Ser
     fs::create_dir_all(&part)?;
     // Git's list of what it writes, which is nobody's after that.
     let scratch = ProcessFolder::make(FolderUse::Git).map_err(|error| Error::io("cannot make a folder", error))?;
-    git.write_out(&found, &paths, &scratch.path().join("index"), &part).await.map_err(ask_failed)
+    git.write_out(commit, &paths, &scratch.path().join("index"), &part).await.map_err(ask_failed)
 }
 
 /// The files of a commit that reviewers may see.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::pending::Uncommitted;
 use crate::report::ci::SeenFile;
 use crate::session::{InnerKind, Layout};
 
@@ -41,6 +42,15 @@ pub enum Source {
         /// The root of a work tree of the repository.
         root: PathBuf,
         /// The full hash.
+        commit: String,
+    },
+    /// What is not committed in the repository at `root`.
+    Uncommitted {
+        /// The root of its work tree.
+        root: PathBuf,
+        /// What of it.
+        which: Uncommitted,
+        /// The commit that it would be.
         commit: String,
     },
     /// The files of this folder as they are, but for those that git ignores.

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::pending::{Pending, Uncommitted, inside};
 use super::subject::{Source, Subject, SubjectKind};
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
-use crate::git::{Ancestry, Change, ChangedFile, CommitId, Git, RepoPath};
+use crate::git::{Ancestry, ChangedFile, CommitId, Git, RepoPath};
 use crate::pipeline::gate::{Limits, Revisions, SecretFiles, ask_failed, look_at_diff};
 use crate::report::ci::{ChangeWord, OmissionReason, SeenFile};
 use crate::secrets::Redactor;
@@ -47,6 +48,8 @@ pub struct Look<'a> {
     pub max_bytes: u64,
     /// Patterns of files that nobody needs to look at.
     pub ignore: &'a [String],
+    /// The folders that hold sessions, which are never looked at.
+    pub sessions: &'a [PathBuf],
 }
 
 /// Looks at the target.
@@ -397,15 +400,26 @@ fn none_of(files: &[SeenFile]) -> Error {
     error.hint("a person must look, or raise `max_bytes` of `[review]`")
 }
 
-/// What of the work tree is reviewed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Uncommitted {
-    Staged,
-    All,
-}
-
 async fn uncommitted(look: &Look<'_>, which: Uncommitted) -> Result<Subject> {
-    let (_git, _root) = needed_repository(look).await?;
-    let _ = which;
-    Err(Error::usage("not yet"))
+    let (git, root) = needed_repository(look).await?;
+    let pending = Pending::of(&git, which, &inside(&root, look.sessions)).await?;
+    let (what, from) = match which {
+        Uncommitted::Staged => ("what is staged", "HEAD"),
+        Uncommitted::All => ("what is not committed", "HEAD"),
+    };
+    let told = format!("{what}, on top of `{from}` ({})", pending.head.short());
+    let warnings =
+        pending.nested.iter().map(|path| format!("`{path}` is a repository of its own, and was not looked at"));
+    let compared = Compared {
+        from: pending.head.clone(),
+        to: pending.commit.clone(),
+        told,
+        base: from.to_owned(),
+        warnings: warnings.collect(),
+    };
+    let mut subject = changed(look, &pending.git, &root, &compared).await?;
+    // Nobody else knows that commit.
+    subject.head = None;
+    subject.source = Source::Uncommitted { root, which, commit: pending.commit.as_str().to_owned() };
+    Ok(subject)
 }

@@ -1,63 +1,107 @@
 //! The texts that reviewers and judges of a round are sent.
 
+use std::collections::BTreeMap;
+
 use super::request::ReviewWork;
 use super::round::Hashes;
-use crate::error::Result;
-use crate::findings::{BadFindings, FindingAssignment, Identified};
-use crate::ids::SlotId;
-use crate::judging::{BallotForm, Nonce};
-use crate::prompts::Prompts;
+use crate::config::{Leaks, ResolvedModel};
+use crate::engine::leak_scan;
+use crate::error::{Error, Result};
+use crate::findings::{
+    Artefact, BadFindings, Finding, FindingAssignment, FindingId, FindingVotePrompt, Identified, ReviewPhase,
+    ReviewPrompt, Sight, finding_vote_prompt, findings_repair_prompt, review_prompt,
+};
+use crate::judging::{BallotForm, CopyRules, LeakScan, Nonce, PromptError};
+use crate::prompts::{PromptName, Prompts};
+use crate::session::InnerKind;
 
-/// What is asked of whom.
+/// What is asked of whom in a round.
 pub(in crate::pipeline) struct Texts<'a> {
+    /// The templates.
     pub(in crate::pipeline) prompts: &'a Prompts,
     /// The prompt of every reviewer.
     pub(in crate::pipeline) input: &'a str,
-    /// What is reviewed.
-    pub(in crate::pipeline) artefact: &'a str,
-    /// What it is meant to do, where that was said.
-    pub(in crate::pipeline) intent: Option<&'a str>,
+    /// What is reviewed, as judges see it.
+    pub(in crate::pipeline) artefact: Artefact<'a>,
+    /// What happens to text by which a reviewer names itself.
+    pub(in crate::pipeline) leaks: Leaks,
+    /// Finds it.
+    pub(in crate::pipeline) scan: LeakScan,
 }
 
-impl Texts<'_> {
-    pub(in crate::pipeline) fn hashes_of(_prompts: &Prompts) -> Hashes {
-        Hashes::new()
+impl<'a> Texts<'a> {
+    /// The hash of each template that a review uses.
+    pub(in crate::pipeline) fn hashes_of(prompts: &Prompts) -> Hashes {
+        named(prompts, &PromptName::OF_REVIEWS)
     }
+
+    /// What is reviewed, as `work` says it and `text` holds it.
+    pub(in crate::pipeline) fn artefact_of(
+        work: &'a ReviewWork,
+        text: &'a str,
+        omitted: &'a [String],
+        sight: Sight,
+    ) -> Artefact<'a> {
+        let phase = match work.phase {
+            InnerKind::PlanReview => ReviewPhase::Plan,
+            InnerKind::ImplReview | InnerKind::Fix => ReviewPhase::Change,
+        };
+        Artefact { phase, about: &work.told, text, intent: work.intent.as_deref(), omitted, sight }
+    }
+
+    /// What finds the names of `models` in findings.
+    pub(in crate::pipeline) fn scan_of(models: &[ResolvedModel]) -> LeakScan {
+        leak_scan(models)
+    }
+
+    /// The prompt of every reviewer of a first round.
+    pub(in crate::pipeline) fn first(prompts: &Prompts, artefact: Artefact<'_>, nonce: &Nonce) -> Result<String> {
+        let ask = ReviewPrompt { artefact, open: &[], declined: &[] };
+        review_prompt(prompts, &ask, nonce).map_err(|error| unusable(&error))
+    }
+
     pub(super) fn reviewer_hashes(&self) -> Hashes {
-        Hashes::new()
+        named(self.prompts, &[PromptName::Review, PromptName::FindingsFormat, PromptName::FindingsRepair])
     }
+
     pub(super) fn judge_hashes(&self) -> Hashes {
-        Hashes::new()
+        named(self.prompts, &[PromptName::FindingsVote])
     }
-    pub(in crate::pipeline) fn reviewer(
-        _prompts: &Prompts,
-        work: &ReviewWork,
-        artefact: &str,
-        _workspace: bool,
-        nonce: &Nonce,
-    ) -> Result<String> {
-        Ok(format!("Review {}\n{nonce}\n{artefact}\n", work.told))
+
+    /// What a reviewer is asked whose `reply` cannot be read.
+    pub(super) fn repair(&self, reply: &[u8], bad: &BadFindings, nonce: &Nonce) -> Result<String> {
+        findings_repair_prompt(self.prompts, bad, Some(&String::from_utf8_lossy(reply)), nonce)
+            .map_err(|error| unusable(&error))
     }
-    pub(super) fn repair(
-        &self,
-        _slot: SlotId,
-        _reply: &[u8],
-        bad: &BadFindings,
-        _context: Option<u64>,
-    ) -> Result<String> {
-        Ok(format!("{}\n{bad}", self.input))
-    }
+
+    /// What the judge of `assignment` is asked.
     pub(super) fn vote(
         &self,
         assignment: &FindingAssignment,
         findings: &[Identified],
-        _form: BallotForm,
+        form: BallotForm,
     ) -> Result<String> {
-        let mut text = format!("Vote on these findings\n{}\n", self.artefact);
-        for (id, alias) in &assignment.shown {
-            let title = findings.iter().find(|f| f.id == *id).map(|f| f.merged.finding.title.clone());
-            text.push_str(&format!("### Finding {alias}\n{}\n", title.unwrap_or_default()));
-        }
-        Ok(text)
+        let findings: Vec<(FindingId, &Finding)> =
+            findings.iter().map(|found| (found.id, &found.merged.finding)).collect();
+        // Judges have no tools to look at anything with.
+        let artefact = Artefact { sight: Sight::Prompt, ..self.artefact };
+        let copy = CopyRules { scan: &self.scan, leaks: self.leaks };
+        let ask = FindingVotePrompt { artefact, findings: &findings, assignment, form, copy };
+        finding_vote_prompt(self.prompts, &ask).map_err(|error| unusable(&error))
     }
+}
+
+/// A line for each file that is a part of what is reviewed and was not sent.
+pub(in crate::pipeline) fn omitted(work: &ReviewWork) -> Vec<String> {
+    let omitted = work.files.iter().filter_map(|file| Some((file, file.omitted?)));
+    omitted.map(|(file, reason)| format!("{}: {}", file.path, reason.describe())).collect()
+}
+
+fn named(prompts: &Prompts, names: &[PromptName]) -> Hashes {
+    let hashes: BTreeMap<&str, _> = prompts.hashes_of(names);
+    hashes.into_iter().map(|(name, hash)| (name.to_owned(), hash)).collect()
+}
+
+fn unusable(error: &PromptError) -> Error {
+    Error::config(error.to_string()).hint("`--prompts DIR` holds copies of the files that it replaces")
 }

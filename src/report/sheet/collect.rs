@@ -14,7 +14,7 @@ use crate::report::format::seconds;
 use crate::report::picture::seconds_between;
 use crate::report::published::{Published, published};
 use crate::secrets::Redactor;
-use crate::session::{Event, History, Layout, Manifest, Member, Record, Round, Status, Turn, View};
+use crate::session::{Event, History, Layout, Manifest, Member, Record, Round, Status, Turn, View, usage_by_slot};
 use crate::verdict::Names;
 
 /// The most of all texts together that a report holds, in bytes.
@@ -65,7 +65,14 @@ impl Sheet {
         if verdict.is_some() || task_verdict.is_some() {
             for part in &mut parts {
                 let folder = Layout::new(layout.root().join(&part.prefix));
-                part.manifest = Some(Manifest::read(&folder.manifest())?);
+                let manifest = Manifest::read(&folder.manifest())?;
+                // The record of a further turn does not tell them, for it has no verdict of its own.
+                for (slot, usage) in usage_by_slot(&manifest, &part.records) {
+                    if let Some(entry) = part.status.models.get_mut(&slot) {
+                        entry.usage = Some(usage);
+                    }
+                }
+                part.manifest = Some(manifest);
             }
         }
         let names = names(&parts);

@@ -106,7 +106,12 @@ fn sessions(folders: &[PathBuf]) -> Result<Vec<Layout>> {
             continue;
         }
         let entries = fs::read_dir(folder).map_err(|error| {
-            Error::usage(format!("cannot look for sessions in `{}`", folder.display())).with_source(error)
+            Error::usage(format!(
+                "cannot look for sessions in `{}`: {}",
+                folder.display(),
+                crate::error::reason(&error)
+            ))
+            .hint("name a session's folder, or one that sessions are in")
         })?;
         let mut inside: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
         inside.sort();

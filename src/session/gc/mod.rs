@@ -10,5 +10,7 @@ mod report;
 mod standing;
 mod sweep;
 
+pub(super) use standing::{Standing, standing};
+
 pub use report::{Failed, GcReport, Kept, KeptReason, LeftOver, Removed};
 pub use sweep::{GcMode, GcOptions, sweep};

@@ -12,7 +12,7 @@ use crate::fs::{EntryKind, Folder, LockState, OwnerLock};
 
 /// How a folder stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(in crate::session) enum Standing {
     /// Nothing of ours.
     Foreign,
     /// Another user's.
@@ -36,7 +36,7 @@ pub(super) enum Standing {
 }
 
 /// Looks at the folder at `path`. Writes nothing.
-pub(super) fn standing(path: &Path) -> Standing {
+pub(in crate::session) fn standing(path: &Path) -> Standing {
     let layout = Layout::new(path);
     let folder = match Folder::open(path) {
         Ok(folder) => folder,

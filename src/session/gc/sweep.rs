@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::place::{Inside, Wanted, find};
 use super::report::{GcReport, KeptReason, LeftOver};
 use super::standing::{Standing, is_unmade, standing};
-use crate::fs::{AbandonedFolder, EntryKind, Folder, OwnerLock};
+use crate::fs::{AbandonedFolder, EntryKind, Folder, OwnerLock, is_temporary_name};
 use crate::session::catalogue::Catalogue;
 use crate::session::layout::Layout;
 use crate::session::owner::take_lock;
@@ -32,6 +32,8 @@ pub enum GcMode {
 pub struct GcOptions<'a> {
     /// The folder of sessions; it need not exist.
     pub sessions: &'a Path,
+    /// The folder that results are copied to under flat names; it need not exist.
+    pub flat: &'a Path,
     /// Whether anything is removed.
     pub mode: GcMode,
     /// What may still be of use is removed when it is older than this; never without.
@@ -51,15 +53,25 @@ pub fn sweep(options: GcOptions<'_>, now: Timestamp) -> Result<GcReport, Session
     for path in folders_in(options.sessions)? {
         sweep.session(&path);
     }
+    let mut places: Vec<PathBuf> =
+        [options.sessions, options.flat].into_iter().filter_map(|place| place.canonicalize().ok()).collect();
+    places.dedup();
+    for place in places {
+        sweep.unfinished_files(&place);
+    }
     Ok(sweep.report)
 }
 
 /// The folders right in `base`, without links.
 fn folders_in(base: &Path) -> Result<Vec<PathBuf>, SessionError> {
     let base = match fs_err::canonicalize(base) {
-        Ok(base) => base,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error.into()),
+        Ok(found) if !found.is_dir() => return Err(SessionError::NotAFolder(base.to_owned())),
+        Ok(found) => found,
+        Err(error) => match error.kind() {
+            std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            std::io::ErrorKind::NotADirectory => return Err(SessionError::NotAFolder(base.to_owned())),
+            _ => return Err(error.into()),
+        },
     };
     let entries = Folder::open(&base)?.entries()?.into_iter();
     let folders = entries.filter(|(_, kind)| *kind == EntryKind::Folder).map(|(name, _)| base.join(name));
@@ -187,6 +199,27 @@ impl Sweep<'_> {
                 GcMode::DryRun => Ok(()),
             };
             self.report.remove(&inside.path, what, inside.bytes, removed);
+        }
+    }
+
+    /// Files right in the folder at `place` whose writer died. It is not for us alone: only what is certain is touched.
+    fn unfinished_files(&mut self, place: &Path) {
+        const WHAT: LeftOver = LeftOver::UnfinishedFile;
+        let before = (self.now - SETTLED).as_second();
+        let Ok(folder) = Folder::open(place) else { return };
+        let entries = folder.entries().unwrap_or_default().into_iter();
+        let mut names: Vec<_> =
+            entries.filter(|(name, kind)| *kind == EntryKind::File && is_temporary_name(name)).collect();
+        names.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        for (name, _) in names {
+            if folder.is_abandoned(&name, before).unwrap_or(false) {
+                let bytes = folder.size(&name);
+                let removed = match self.options.mode {
+                    GcMode::Remove => folder.remove_file(&name),
+                    GcMode::DryRun => Ok(()),
+                };
+                self.report.remove(&place.join(&name), WHAT, bytes, removed);
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Reason, SealedCost, SlotState, Usage};
+use super::{Reason, SealedCost, SealedUsage, SlotState, Usage};
 use crate::ids::Sha256Hash;
 
 /// How an attempt of a slot ended.
@@ -29,8 +29,11 @@ pub struct SlotEnd {
     /// Whether the program went on after its complete answer, until it was stopped.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub lingered: bool,
-    /// Tokens, where reported.
+    /// Tokens, where reported, in records of before: since then they are sealed.
     pub usage: Option<Usage>,
+    /// Tokens, where reported, sealed until the verdict.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sealed_usage: Option<SealedUsage>,
     /// The cost, where the program or provider reported one, sealed until the verdict.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sealed_cost: Option<SealedCost>,
@@ -90,6 +93,7 @@ impl SlotEnd {
             truncated: false,
             lingered: false,
             usage: None,
+            sealed_usage: None,
             sealed_cost: None,
             dropped_settings: Vec::new(),
             kept: BTreeMap::new(),
@@ -110,6 +114,7 @@ impl SlotEnd {
             truncated: false,
             lingered: false,
             usage: None,
+            sealed_usage: None,
             sealed_cost: None,
             dropped_settings: Vec::new(),
             kept: BTreeMap::new(),

@@ -8,6 +8,7 @@ mod end;
 mod outcome;
 mod reason;
 mod state;
+mod tokens;
 
 pub use cost::{SealedCost, Spent};
 pub use diagnose::{diagnose, status_in};
@@ -15,3 +16,4 @@ pub use end::{SlotEnd, SlotError};
 pub use outcome::{Activity, Output, StopReason, StreamEnd, TypedError, Usage};
 pub use reason::Reason;
 pub use state::{SlotMove, SlotState, TransitionError, transition};
+pub use tokens::SealedUsage;

@@ -7,7 +7,7 @@ use super::traits::{Checkpoints, Events, LifeCycle, Messages, Metadata, Sessions
 use crate::ids::Sha256Hash;
 use crate::session::{
     Catalogue, Drift, Ended, Event, Message, Meta, NewSession, PanelFolder, Participant, Phase, Question, Record,
-    Session, SessionError, SessionState, Speaker, Status, TakeUp, Waiting,
+    Session, SessionError, SessionState, Speaker, Status, TakeUp, Waiting, Why,
 };
 
 impl Events for PanelFolder {
@@ -69,7 +69,7 @@ impl LifeCycle for Session {
     }
 
     fn reopen(&mut self, now: Timestamp) -> Result<(), SessionError> {
-        self.reopen(now)
+        self.reopen(Why::Judge, now)
     }
 
     fn resume(&mut self, now: Timestamp) -> Result<(), SessionError> {

@@ -80,6 +80,22 @@ fn a_gate_that_passes_has_no_findings_and_one_case() {
 }
 
 #[test]
+fn one_output_can_go_to_standard_output_in_place_of_the_verdict() {
+    let repo = Repo::changed(&panel(&["APPROVE", "APPROVE"]));
+    for (option, begins) in
+        [("--junit", "<?xml "), ("--sarif", "{\n"), ("--gitlab", "[]\n"), ("--markdown", "<!-- team")]
+    {
+        let (out, err) = repo.gate(&[option, "-"], 0);
+        assert!(out.starts_with(begins) && !out.contains("# Verdict"), "{option}: {out}");
+        assert!(err.contains("session: "), "{err}");
+    }
+    let (out, _) = repo.gate(&["--sarif", "-", "--base", "nope"], 2);
+    let sarif: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "team-gate/failed");
+    assert!(!repo.env.path("-").exists());
+}
+
+#[test]
 fn what_decides_nothing_is_in_every_output() {
     let repo = Repo::changed(&panel(&["APPROVE", "REJECT"]));
     repo.gate(&ALL, 3);

@@ -93,6 +93,12 @@ fn with_wrong_settings_of_the_base() {
         &[],
         &["unknown key `treshold` in `[gate]`", "did you mean `threshold`?", "`gate.ignore` has the pattern `[a`"],
     );
+    let outputs = super::world::gate_keys("[outputs]\njunit = \"-\"\nsarif = \"\"");
+    refuses(
+        &Repo::changed(&panel(&["APPROVE", "APPROVE"]).key("gate", outputs)),
+        &[],
+        &["`gate.outputs.junit` is `-`", "`gate.outputs.sarif` is empty", "on the command line"],
+    );
 }
 
 #[test]
@@ -105,7 +111,13 @@ fn where_an_output_cannot_be_written_before_anything_else() {
     }
     let (_, err) = repo.gate(&["--sarif", "out/x", "--junit", "out/x"], 2);
     assert!(err.contains("two outputs"), "{err}");
-    assert!(repo.env.sessions().is_empty());
+    let (_, err) = repo.gate(&["--sarif", "-", "--junit", "-"], 2);
+    assert!(err.contains("two outputs would be written to standard output"), "{err}");
+    for other in ["--json", "--github"] {
+        let (_, err) = repo.gate(&["--markdown", "-", other], 2);
+        assert!(err.contains("would share standard output") && err.contains(other), "{err}");
+    }
+    assert!(repo.env.sessions().is_empty() && !repo.env.path("-").exists());
 }
 
 #[test]

@@ -93,6 +93,59 @@ fn the_panel_of_the_gate_beats_the_usual_one_and_the_command_line_beats_both() {
 }
 
 #[test]
+fn variables_hold_over_the_gates_own_settings_in_the_base_and_that_is_told() {
+    let config = panel(&["APPROVE", "APPROVE"])
+        .agent("strict", &[&vote("REJECT", "No.")])
+        .key("gate", gate_keys("panel = [\"strict\"]\nquorum = 1\nthreshold = \"majority\"\nmax_cost = 5"));
+    let variables = [("TEAM_PANEL", "ma,strict"), ("TEAM_THRESHOLD", "50%"), ("TEAM_MAX_COST", "0.25")];
+    let env = variables.iter().fold(TestEnv::new(), |env, (name, value)| env.set(name, value));
+    let repo = Repo::of(env, Some(&config));
+    repo.write("src/lib.rs", "fn two() {}\n");
+    repo.commit("change");
+    let (out, err) = repo.gate(&["--json"], 3);
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let ruling = &report["ruling"];
+    assert_eq!((&ruling["threshold"], ruling["members"].as_array().unwrap().len()), (&"50%".into(), 2));
+    let from = |layer: &str| -> Vec<&str> {
+        let all = report["settings"].as_array().unwrap().iter();
+        all.filter(|origin| origin["layer"] == layer).map(|origin| origin["from"].as_str().unwrap()).collect()
+    };
+    assert_eq!(from("environment"), ["$TEAM_PANEL", "$TEAM_THRESHOLD", "$TEAM_MAX_COST"]);
+    let verdict = repo.env.session().text("verdict.md");
+    for (key, name) in [("panel", "TEAM_PANEL"), ("threshold", "TEAM_THRESHOLD"), ("max_cost", "TEAM_MAX_COST")] {
+        let told = format!("`{key}` of the gate is that of `${name}`, whatever the base says");
+        assert!(err.contains(&told) && verdict.contains(&told), "{told}: {err}\n{verdict}");
+    }
+    let (shown, err) = crate::support::finish(&repo.env, &["config"], 0);
+    assert!(!err.contains("of the gate"), "{err}");
+    let bar = shown.lines().find(|line| line.starts_with("gate.threshold")).unwrap();
+    assert!(bar.contains("\"50%\"") && bar.ends_with("# $TEAM_THRESHOLD"), "{shown}");
+    // The command line is above them.
+    let (out, err) = repo.gate(&["--json", "-m", "strict", "--threshold", "unanimous", "--max-cost", "1"], 1);
+    assert!(out.contains("\"threshold\": \"unanimous\"") && !err.contains("whatever the base says"), "{err}");
+}
+
+#[test]
+fn a_limit_of_cost_that_a_variable_or_the_general_key_sets_holds_for_a_gate() {
+    let step = r#"print {"type":"result","subtype":"success","is_error":false,"result":"```vote\\nVERDICT: APPROVE\\nCONFIDENCE: 8\\nSUMMARY: s\\nKEY_ISSUES: None\\n```","total_cost_usd":2.0,"usage":{"input_tokens":1,"output_tokens":1}}"#;
+    let config = |most: &str| {
+        TeamToml::new()
+            .agent_with("dear", &[step], &[("output", "claude-stream-json".into())])
+            .panel(&["dear", "dear"])
+            .key("max_cost", 1.5.into())
+            .key("gate", gate_keys(most))
+    };
+    for (gate, variable, expected) in [("", None, 3), ("max_cost = 5", None, 0), ("max_cost = 5", Some("1.5"), 3)] {
+        let env = variable.iter().fold(TestEnv::new(), |env, most| env.set("TEAM_MAX_COST", most));
+        let repo = Repo::of(env, Some(&config(gate)));
+        repo.write("a.rs", "fn two() {}\n");
+        repo.commit("change");
+        let report = repo.report(&["--jobs", "1"], expected);
+        assert_eq!(report["ruling"]["missing"], u64::from(expected == 3), "{gate} {variable:?}");
+    }
+}
+
+#[test]
 fn the_outputs_that_the_base_names_are_written_beside_its_settings() {
     let config = panel(&["APPROVE", "APPROVE"])
         .key("gate", gate_keys("[outputs]\njunit = \"out/deep/gate.xml\"\nmarkdown = \"out/gate.md\""));

@@ -50,6 +50,36 @@ fn files_that_were_being_written_go_and_the_session_stays_as_it_was_recorded() {
 }
 
 #[test]
+fn files_beside_the_sessions_that_were_being_written_go_unless_somebody_is_at_it_or_they_are_anothers() {
+    let env = panel();
+    finish(&env, &["run", "Which one is it?"], 0);
+    let plant = |name: &str| {
+        let path = env.write(&format!("ai-docs/{name}"), "half");
+        backdate(&path);
+        path
+    };
+    for name in
+        [".tmp-AbCdE1", "sessions/.tmp-AbCdE2", "sessions/.tmp-locked", ".tmp-mine", ".tmp-AbCdE1.md", "tmp-AbCdE1"]
+    {
+        plant(name);
+    }
+    env.write("ai-docs/.tmp-young1", "half");
+    std::os::unix::fs::symlink(plant("theirs"), env.path("ai-docs/.tmp-linked")).unwrap();
+    let locked = std::fs::File::open(env.path("ai-docs/sessions/.tmp-locked")).unwrap();
+    locked.lock().unwrap();
+    let expected =
+        ["unfinished_file project/ai-docs/sessions/.tmp-AbCdE2", "unfinished_file project/ai-docs/.tmp-AbCdE1"];
+    assert_eq!(removed(&env, &gc(&env, &["--dry-run"])), expected);
+    assert_eq!(removed(&env, &gc(&env, &[])), expected);
+    assert!(removed(&env, &gc(&env, &[])).is_empty());
+    drop(locked);
+    assert_eq!(removed(&env, &gc(&env, &[])), ["unfinished_file project/ai-docs/sessions/.tmp-locked"]);
+    for name in [".tmp-mine", ".tmp-AbCdE1.md", "tmp-AbCdE1", ".tmp-young1", ".tmp-linked", "theirs"] {
+        assert!(env.path(&format!("ai-docs/{name}")).symlink_metadata().is_ok(), "{name}");
+    }
+}
+
+#[test]
 fn what_programs_left_goes_by_age_and_the_session_can_be_judged_and_resumed_after() {
     let env = TestEnv::new();
     let cured = format!("need {}", env.path("cured").display());

@@ -164,6 +164,28 @@ fn a_run_that_was_killed_is_finished_and_copied_by_a_resume() {
 }
 
 #[test]
+fn a_run_that_is_killed_while_it_copies_is_finished_by_a_resume_and_what_it_left_goes_with_gc() {
+    let env = panel();
+    let output = env
+        .team(&["run-and-judge", "--legacy", "Which one is it?"])
+        .env("TEAM_FAULT_POINT", "copy-written:3")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), None);
+    env.wait_for_no_processes();
+    let session = only(temporary_sessions(&env));
+    let left = flat(&env).into_keys().find(|name| name.starts_with(".tmp-")).unwrap();
+    finish(&env, &["resume", &path_of(&session)], 0);
+    finish(&env, &["gc"], 0);
+    assert!(flat(&env).contains_key(&left), "somebody might have begun it a moment ago");
+    let then = std::time::SystemTime::now() - std::time::Duration::from_secs(7200);
+    std::fs::File::open(env.path("ai-docs").join(&left)).unwrap().set_modified(then).unwrap();
+    let (out, _) = finish(&env, &["gc"], 0);
+    assert!(out.contains(&left), "{out}");
+    assert_copied(&env, &session);
+}
+
+#[test]
 fn a_session_that_was_moved_to_be_kept_is_one_like_any_other() {
     let env = panel();
     finish(&env, &["run", "--legacy", "Which one is it?"], 0);

@@ -34,6 +34,7 @@ fn what_would_pass_the_budget_is_not_begun_and_what_is_complete_is_kept() {
         })
         .into();
     assert_eq!(states, ["COMPLETED/-", "CANCELLED/budget", "CANCELLED/budget"]);
+    assert!(session.slot("02")["error"]["detail"].as_str().unwrap().starts_with("not begun: "));
     assert_eq!(server.requests().len(), 1);
 
     // The rest of it, with more money: what was spent counts.
@@ -41,6 +42,42 @@ fn what_would_pass_the_budget_is_not_begun_and_what_is_complete_is_kept() {
     assert_eq!(server.requests().len(), 1, "0.0022 are gone");
     finish(&env, &["resume", "latest", "--max-cost", "1"], 0);
     assert_eq!(server.requests().len(), 3);
+}
+
+#[test]
+fn a_run_without_a_verdict_tells_no_tokens_and_no_seat_apart_by_its_price() {
+    let server = Server::start(counted);
+    let keys =
+        [("wire", "openai-chat".into()), ("base_url", server.url("v1").into()), ("api_key_env", "ZOO_KEY".into())];
+    let names = ["quoll", "wombat", "bilby", "dear", "numbat", "potoroo"];
+    let config = names.iter().fold(TeamToml::new().provider("zoo", &keys).panel(&names), |config, name| {
+        // Its prompt alone is nine tenths of the budget.
+        let price = if *name == "dear" { price(900.0, 900.0, 0.0) } else { price(100.0, 100.0, 0.0) };
+        config.model(name, &[("use", format!("zoo@{name}").into()), ("price", price)])
+    });
+    let env = TestEnv::with(&config).set("ZOO_KEY", "dummy");
+    let input = env.write("input.md", "word ".repeat(800)).display().to_string();
+    // Each other one is begun at 0.1 and comes to 0.1 (1000 tokens).
+    finish(&env, &["run", "--jobs", "1", "--max-cost", "0.95", "-i", &input], 0);
+    let session = env.session();
+    let states: Vec<String> =
+        ["01", "02", "03", "04", "05", "06"].map(|id| session.slot(id)["state"].as_str().unwrap().to_owned()).into();
+    let begun = states.iter().filter(|state| *state == "COMPLETED").count();
+    assert_eq!(server.requests().len(), begun);
+    assert!(states[..begun].iter().all(|state| state == "COMPLETED"), "the rest is stopped as a whole: {states:?}");
+    let dear = session.id_of("dear").parse::<usize>().unwrap();
+    assert_eq!(begun, if dear == 1 { 1 } else { dear - 1 }, "{states:?}");
+    for id in ["01", "02", "03", "04", "05", "06"] {
+        assert!(session.slot(id)["usage"].is_null());
+    }
+    let record = session.text("events.jsonl");
+    assert!(!record.contains("inputTokens") && !record.contains("1000") && record.contains("sealedUsage"), "{record}");
+    let (refused, err) = finish(&env, &["run", "--max-cost", "0.8", "-i", &input], 2);
+    assert!(
+        err.contains("`--max-cost 0.80` does not pay for asking `dear`: its prompt alone is 0.90"),
+        "{err}{refused}"
+    );
+    assert_eq!(env.sessions().len(), 1);
 }
 
 #[test]

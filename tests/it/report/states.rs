@@ -31,8 +31,8 @@ fn before_the_verdict_no_model_is_named_and_no_money_or_token_told() {
     let env = TestEnv::with(&config.panel(&["kiwi", "plum", "sloe", "dead", "dear"]));
     finish(&env, &["run", "Which one is it?"], 0);
     let session = env.session();
-    let usage = session.json("status.json")["models"][session.id_of("dear")]["usage"].clone();
-    assert!(usage["outputTokens"].is_u64(), "{usage}");
+    let usage = || session.json("status.json")["models"][session.id_of("dear")]["usage"].clone();
+    assert!(usage().is_null(), "{}", usage());
     let names = ["kiwi", "plum", "sloe", "dead", "dear", program, "fake-agent", "Tokens in"];
     let text = assert_nobody_is_named(&env, &session, &names);
     for part in ["Not judged. 4 of 5 answers are complete", "team judge", "Do it at night.", "no route to the model"] {
@@ -44,6 +44,8 @@ fn before_the_verdict_no_model_is_named_and_no_money_or_token_told() {
     finish(&env, &["judge"], 0);
     let text = report_of(&env, 0).text();
     assert!(text.contains("kiwi") && text.contains("Tokens in"), "{text}");
+    assert!(usage()["outputTokens"].is_u64(), "{}", usage());
+    crate::support::assert_consistent(&session);
 }
 
 #[test]

@@ -80,7 +80,8 @@ fn an_import_of_which_not_every_file_is_kept_has_to_be_given_again_and_a_changed
     die(&env, PLACES[0], &IMPORT);
     finish(&env, &["verify"], 0);
     let (_, err) = finish(&env, &["resume"], 0);
-    assert!(err.contains("the votes had not begun; `team judge"), "{err}");
+    let again = format!("--import strict.txt --import mild.txt --import-pattern '{PATTERN}'`");
+    assert!(err.contains("the import was cut off and its ballots are not counted") && err.contains(&again), "{err}");
     finish(&env, &["verify"], 0);
     finish(&env, &IMPORT, 0);
     assert!(session.has("judging-2/verdict.json"));
@@ -92,6 +93,28 @@ fn an_import_of_which_not_every_file_is_kept_has_to_be_given_again_and_a_changed
     let (_, err) = finish(&env, &["resume"], 6);
     assert!(err.contains("import-02.txt` is not as it was recorded"), "{err}");
     assert_eq!(snapshot(&env), before);
+}
+
+#[test]
+fn an_import_of_which_nothing_is_kept_is_told_of_and_has_to_be_given_again() {
+    for point in ["reopen-recorded", "round-folder", "round-recorded", "panel-manifest", "panel-record"] {
+        let env = world();
+        finish(&env, &["run-and-judge", "which is the best?"], 0);
+        let session = env.session();
+        env.write("strict.txt", "kiwi APPROVE\nplum REJECT\npear REJECT\n");
+        env.write("mild.txt", "kiwi APPROVE\nplum APPROVE\n");
+        die(&env, point, &IMPORT);
+        let (out, err) = finish(&env, &["resume"], 0);
+        let again = format!("import them again: `team judge {} --import FILE`", session.id());
+        assert!(err.contains(&again) && !err.contains("had not begun"), "{point}: {err}");
+        assert!(out.contains("# Verdict"), "{point}: the one before stands: {out}");
+        finish(&env, &["verify"], 0);
+        finish(&env, &IMPORT, 0);
+        assert!(session.has("judging-2/verdict.json"), "{point}");
+        finish(&env, &["verify"], 0);
+        let (_, err) = finish(&env, &["resume"], 0);
+        assert!(!err.contains("import them again"), "{point}: {err}");
+    }
 }
 
 #[test]

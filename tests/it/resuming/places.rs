@@ -98,11 +98,24 @@ const SHOWING: [&str; 3] = ["workspace-copied", "workspace-named", "workspace-re
 
 const RESUMING: [&str; 3] = ["interrupt-recorded", "lost-recorded", "reopen-recorded"];
 
+/// Where the results of `--legacy` are copied; tried where that is (`keeping::legacy`).
+const COPYING: [&str; 1] = ["copy-written"];
+
 /// Every place is named in a list above.
 #[test]
 fn no_place_is_left_out() {
-    let lists =
-        [&BEFORE[..], &CLOSED, &ANSWERING, &JUDGING, &VERDICT, &TURNS, &SHOWING, &RESUMING, &super::imports::PLACES];
+    let lists = [
+        &BEFORE[..],
+        &CLOSED,
+        &ANSWERING,
+        &JUDGING,
+        &VERDICT,
+        &TURNS,
+        &SHOWING,
+        &RESUMING,
+        &COPYING,
+        &super::imports::PLACES,
+    ];
     let tried: BTreeSet<&str> =
         lists.into_iter().flatten().map(|name| name.split_once(':').map_or(*name, |(name, _)| name)).collect();
     assert_eq!(tried, Point::ALL.iter().map(|point| point.as_str()).collect());
@@ -195,7 +208,14 @@ fn a_run_that_is_killed_while_its_folder_is_made_is_no_session_and_another_can_b
         let env = world();
         die(&env, point, RUN);
         let (_, err) = finish(&env, &["resume"], 2);
-        assert!(err.contains("no session `latest`"), "{point}: {err}");
+        assert!(err.contains("never became a whole session") && err.contains("run the same again"), "{point}: {err}");
+        for command in ["status", "show", "resume", "judge", "cancel"] {
+            let id = env.sessions()[0].id();
+            for name in [&id, &id[..10], &format!("ai-docs/sessions/{id}")] {
+                let (_, err) = finish(&env, &[command, name], 2);
+                assert!(err.contains(&format!("{id}` never became a whole session")), "{point} {command}: {err}");
+            }
+        }
         // By its name it can be looked at as soon as it has a record.
         let recorded = ["panel-recorded", "panel-filled"].contains(&point);
         for folder in env.sessions() {
@@ -203,7 +223,7 @@ fn a_run_that_is_killed_while_its_folder_is_made_is_no_session_and_another_can_b
             let told = if recorded {
                 out.contains("`session-meta.json` was not written yet")
             } else {
-                err.contains("no session")
+                err.contains("never became a whole session")
             };
             assert!(told, "{point}: {out}{err}");
         }

@@ -105,6 +105,34 @@ fn a_record_that_is_shorter_than_its_seal_or_ends_with_another_line_is_not_heale
 }
 
 #[test]
+fn a_file_that_is_gone_from_a_session_of_which_nothing_is_left_is_told_as_verify_tells_it() {
+    for file in ["status.json", "judging/response-02.md", "judging/votes.json", "judging/prompt-01.md", "verdict.md"] {
+        let env = world();
+        finish(&env, RUN, 0);
+        let session = env.session();
+        std::fs::remove_file(session.path(file)).unwrap();
+        let before = snapshot(&env);
+        let (_, err) = finish(&env, &["resume"], 6);
+        assert!(err.contains(file), "{file}: {err}");
+        let (out, _) = finish(&env, &["verify"], 6);
+        assert!(out.contains(file), "{file}: {out}");
+        assert_eq!(snapshot(&env), before, "{file}");
+    }
+}
+
+#[test]
+fn a_judges_reply_that_is_gone_is_not_asked_for_again() {
+    let env = world();
+    die(&env, "votes-written", RUN);
+    let session = env.session();
+    std::fs::remove_file(session.path("judging/response-02.md")).unwrap();
+    let before = (snapshot(&env), PANEL.map(|name| calls(&env, name).len()));
+    let (_, err) = finish(&env, &["resume", "--accept-drift"], 6);
+    assert!(err.contains("judging/response-02.md` is missing"), "{err}");
+    assert_eq!((snapshot(&env), PANEL.map(|name| calls(&env, name).len())), before);
+}
+
+#[test]
 fn a_round_that_was_held_and_has_no_record_any_more_is_not_held_again() {
     refused(|session| std::fs::remove_dir_all(session.path("judging")).unwrap(), "judging/events.jsonl` is missing");
     refused(|session| std::fs::remove_file(session.path("judging/events.jsonl")).unwrap(), "is missing");

@@ -100,3 +100,23 @@ fn what_was_checked_is_counted() {
     assert!(out.contains("4 answers, 0 rounds; 5 replies read again for 3 votes, 1 verdict counted again"), "{out}");
     assert!(out.contains("record   repair/events.jsonl: "), "{out}");
 }
+
+#[test]
+fn forged_tokens_are_not_those_that_the_record_held_sealed() {
+    let steps = ["swallow", "claude ```vote\\nVERDICT: APPROVE\\nCONFIDENCE: 7\\nSUMMARY: s\\nKEY_ISSUES: None\\n```"];
+    let format = [("output", toml::Value::from("claude-stream-json"))];
+    let config = ["kiwi", "plum"].iter().fold(TeamToml::new(), |config, name| config.agent_with(name, &steps, &format));
+    let env = TestEnv::with(&config.panel(&["kiwi", "plum"]));
+    finish(&env, &["vote", "Should it be merged?"], 0);
+    let session = env.session();
+    assert_eq!(session.slot("01")["usage"]["outputTokens"], 9);
+    let copied = copy(&session, &env.path("copied"));
+    forge(&copied, &|file, text| match file {
+        "events.jsonl" | "status.json" => text.replacen("\"outputTokens\":9", "\"outputTokens\":8", 1),
+        _ => text,
+    });
+    let (file, line, what) = first(&look(copied.dir()));
+    let told = copied.text("events.jsonl").lines().position(|line| line.contains("\"event\":\"verdict\"")).unwrap() + 1;
+    assert_eq!((file.as_str(), line), ("events.jsonl", u64::try_from(told).ok()), "{what}");
+    assert!(what.contains("tokens that were reported"), "{what}");
+}

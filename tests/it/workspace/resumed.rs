@@ -2,8 +2,10 @@
 
 use std::os::unix::process::ExitStatusExt;
 
+use nix::sys::signal::Signal;
+
 use super::world::{LIST, script, verifies};
-use crate::support::{Session, TeamToml, TestEnv, finish, wait_until};
+use crate::support::{Session, TeamToml, TestEnv, finish, process_state, wait_until};
 
 /// Runs until `point`, in a world whose workspace holds one file.
 fn cut_off(point: &str) -> (TestEnv, Session) {
@@ -33,7 +35,8 @@ fn what_was_not_taken_yet_is_taken_then() {
         let (out, _) = finish(&env, &["verify"], 0);
         let has_some = session.has("workspace") || session.has(".workspace.part");
         assert_eq!(out.contains("is not recorded, so nothing can be said of it"), has_some, "{point}: {out}");
-        finish(&env, &["resume"], 0);
+        let (_, err) = finish(&env, &["resume"], 0);
+        assert!(err.contains("app` was not finished, and nobody has worked in it: it is taken anew"), "{point}: {err}");
         assert!(session.text("response-01.md").contains("a.txt: after"), "{point}");
         assert!(!session.has(".workspace.part"));
         verifies(&env);
@@ -64,9 +67,11 @@ fn a_snapshot_that_was_changed_since_is_refused_until_that_is_accepted() {
     let (env, session) = cut_off("workspace-recorded");
     std::fs::write(session.path("workspace/a.txt"), "forged\n").unwrap();
     let (_, err) = finish(&env, &["resume"], 2);
-    assert!(err.contains("workspace` was changed") && err.contains("--accept-drift"), "{err}");
+    assert!(err.contains("workspace` was changed: ") && err.contains("--accept-drift"), "{err}");
+    assert!(err.contains("workspace/a.txt` was written since"), "{err}");
     let (out, _) = finish(&env, &["verify"], 6);
     assert!(out.contains("`workspace`: does not hold the files"), "{out}");
+    assert!(out.contains("`workspace/a.txt` was written since"), "{out}");
     finish(&env, &["resume", "--accept-drift"], 0);
     assert!(session.text("response-01.md").contains("a.txt: forged"));
     let (out, _) = finish(&env, &["verify"], 0);
@@ -121,6 +126,44 @@ fn a_snapshot_that_could_not_be_taken_leaves_nothing_behind_and_resume_takes_it(
 }
 
 #[test]
+fn a_stop_while_the_snapshot_is_copied_acts_between_files_and_leaves_nothing_of_it() {
+    const FILES: usize = 6000;
+    let env = TestEnv::with(&script(TeamToml::new().panel(&["eye"]), "eye", "ls | wc -l; echo files"));
+    std::fs::create_dir_all(env.path("app")).unwrap();
+    for number in 0..FILES {
+        std::fs::write(env.path(&format!("app/{number:05}.txt")), "x\n").unwrap();
+    }
+    let mut team = env.start(&["run", "--workspace", "app", "what?"]);
+    let session = env.session_with(".workspace.part/00000.txt");
+    // It stands still while it is looked at, so that it has not come to its end when the signal does.
+    team.signal(Signal::SIGSTOP);
+    wait_until("the stop", || (process_state(team.pid()) == Some('T')).then_some(()));
+    let copied = std::fs::read_dir(session.path(".workspace.part")).unwrap().count();
+    assert!(copied < FILES, "all was copied before it could be stopped");
+    team.signal(Signal::SIGINT);
+    team.signal(Signal::SIGCONT);
+    assert_eq!(team.wait().code(), Some(130), "{}", team.stderr());
+    assert!(!session.has("workspace") && !session.has(".workspace.part"));
+    assert_eq!(session.slot("01")["state"], "CANCELLED");
+    verifies(&env);
+    finish(&env, &["resume"], 0);
+    assert!(session.text("response-01.md").contains(&FILES.to_string()));
+    verifies(&env);
+}
+
+#[test]
+fn a_resume_that_ends_before_it_takes_a_snapshot_leaves_none_that_nobody_knows() {
+    let (env, session) = cut_off("workspace-named");
+    assert!(session.has("workspace"));
+    let output = env.team(&["resume"]).env("TEAM_FAULT_POINT", "reopen-recorded").output().unwrap();
+    assert_eq!(output.status.signal(), Some(9), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!session.has("workspace"), "nobody has worked in it");
+    verifies(&env);
+    finish(&env, &["resume"], 0);
+    verifies(&env);
+}
+
+#[test]
 fn copies_go_with_their_slots_when_team_itself_is_killed() {
     for isolation in ["landlock", "none"] {
         let env = TestEnv::new().set("TEAM_ISOLATION", isolation);
@@ -131,7 +174,7 @@ fn copies_go_with_their_slots_when_team_itself_is_killed() {
         env.write("app/sub/a.txt", "x\n");
         let mut team = env.start(&["run", "--workspace", "app", "what?"]);
         wait_until("the slot", || ready.exists().then_some(()));
-        team.signal(nix::sys::signal::Signal::SIGKILL);
+        team.signal(Signal::SIGKILL);
         team.wait();
         env.wait_for_no_processes();
         let tmp = env.home().parent().unwrap().join("tmp");
