@@ -4,6 +4,7 @@
 
 mod ask;
 mod choice;
+mod fix;
 mod gate;
 mod gc;
 mod limits;
@@ -27,6 +28,7 @@ use crate::report::Format;
 
 pub use ask::AskArgs;
 pub use choice::ChoiceArgs;
+pub use fix::{FixArgs, RepairArgs, RespondArgs};
 pub use gate::{GateArgs, OutputArgs};
 pub use gc::GcArgs;
 pub use limits::{LimitArgs, PaceArgs};
@@ -113,6 +115,10 @@ pub enum Command {
     Vote(VoteArgs),
     /// Let a panel review a plan, a change or files, and vote on what it finds
     Review(ReviewArgs),
+    /// Review a change, and have what is found repaired on a branch of its own
+    Fix(FixArgs),
+    /// Decide what a fix waits for
+    Respond(RespondArgs),
     /// Let a panel vote on what a branch changes, in CI
     Gate(GateArgs),
     /// Go on with a session that was cut off, stopped, or failed in part

@@ -100,7 +100,8 @@ fn what_is_not_there_is_not_asked_about() {
     let ask = ReviewPrompt { artefact: bare, open: &[], declined: &[] };
     let prompt = review_prompt(&prompts, &ask, &nonce()).unwrap();
     let ours = outside(&prompt, &nonce());
-    for absent in ["What is wanted", "earlier rounds", "decided to leave", "Not shown", "current directory", "\nnone\n"] {
+    for absent in ["What is wanted", "earlier rounds", "decided to leave", "Not shown", "current directory", "\nnone\n"]
+    {
         let told = ours.split("End your reply").next().unwrap();
         assert!(!told.contains(absent), "{absent} in {told}");
     }

@@ -6,14 +6,30 @@
 //! [`stop_now`] says when it is over. The user's tree, index and branches are never touched: the result is one new branch.
 
 mod check;
+mod conclude;
+mod decide;
 mod inspect;
+mod look;
+mod message;
 mod patch_reply;
+mod place;
+mod progress;
+mod report;
+mod request;
+mod resume;
+mod run;
 mod scope;
+mod select;
 mod stop;
 mod store;
 #[cfg(test)]
 mod tests;
+mod turn;
 mod uncommitted;
 
 pub use check::{CheckEnd, CheckKind, CheckResult};
+pub use decide::{Ending, Response};
+pub use request::{Consent, FixRequest, Start, TakeUncommitted};
+pub use resume::{LeftOfFix, check_response, respond, resume_fix};
+pub use run::fix;
 pub use stop::StopReason;

@@ -57,15 +57,19 @@ pub enum StopReason {
     Deadline,
     /// The fixer changed nothing.
     NoChange,
-    /// A person ended it.
+    /// A person ended it, and wants nothing of it.
     Aborted,
+    /// A person takes what there is.
+    Approved,
+    /// A person leaves what is open as it is.
+    Skipped,
     /// Too few reviewers answered to say anything.
     Inconclusive,
 }
 
 impl StopReason {
     /// Every reason.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Converged,
         Self::MaxRounds,
         Self::Plateau,
@@ -73,8 +77,33 @@ impl StopReason {
         Self::Deadline,
         Self::NoChange,
         Self::Aborted,
+        Self::Approved,
+        Self::Skipped,
         Self::Inconclusive,
     ];
+
+    /// The word on the session's record.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Converged => "converged",
+            Self::MaxRounds => "max_rounds",
+            Self::Plateau => "plateau",
+            Self::Budget => "budget",
+            Self::Deadline => "deadline",
+            Self::NoChange => "no_change",
+            Self::Aborted => "aborted",
+            Self::Approved => "approved",
+            Self::Skipped => "skipped",
+            Self::Inconclusive => "inconclusive",
+        }
+    }
+
+    /// What such a word stands for.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == word)
+    }
 
     /// The sentence of `report.md`.
     #[must_use]
@@ -86,7 +115,9 @@ impl StopReason {
             Self::Budget => "The money that was allowed (`--max-cost`) is used up, and findings are open.",
             Self::Deadline => "The time that was allowed (`--deadline`) is over, and findings are open.",
             Self::NoChange => "The fixer changed nothing, so another round would find the same.",
-            Self::Aborted => "A person ended it.",
+            Self::Aborted => "A person ended it and wants nothing of it.",
+            Self::Approved => "A person took what there is, as it is.",
+            Self::Skipped => "A person left what was still to be decided as it is.",
             Self::Inconclusive => "Fewer reviewers answered than the quorum, so nothing is known about the last state.",
         }
     }
