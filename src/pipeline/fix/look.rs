@@ -68,7 +68,9 @@ impl Reviews<'_> {
         let is_last = !is_first && extent == ReviewExtent::Full;
         let Some(Subject { work, text }) = self.subject(session, progress, extent, &tip, around).await? else {
             // There is nothing left of the change: nothing can be wrong with it.
-            return self.reviewed(session, number, &tip, extent, 0, u32::MAX, around).map(|()| true);
+            let all = u32::try_from(self.reviewers.len()).unwrap_or(u32::MAX);
+            let open = open_count(open_ledger(session)?.findings(), self.plan.review.fail_on);
+            return self.reviewed(session, number, &tip, extent, open, all, around).map(|()| true);
         };
         let models = if is_last { certifiers(self.reviewers, self.fixer) } else { self.reviewers.to_vec() };
         if models.iter().any(|model| matches!(model.target, Target::Process { .. })) {
