@@ -18,7 +18,7 @@ use super::scope::Scope;
 use super::select::{in_the_way, open_count, selected};
 use super::stop::{LastAttempt, Limit, Progress as Measures, StopReason, stop_now};
 use super::store::{Store, failed as git_failed};
-use super::turn::{FixTurn, Repaired, close};
+use super::turn::{FixTurn, Repaired, begun_for, close};
 use super::uncommitted::commit_uncommitted;
 use crate::config::{ResolvedModel, names_a_secret};
 use crate::engine::{Context, Decision, Keeping, Outcome, Terms, end, record, show_last, total, written};
@@ -207,7 +207,12 @@ impl Fix<'_> {
                 }
                 continue;
             }
-            match self.next(&progress, &findings, around)? {
+            // What was begun is ended before anything else is decided.
+            let next = match begun_for(session, progress.next_round())? {
+                Some(chosen) => Next::Repair(chosen),
+                None => self.next(&progress, &findings, around)?,
+            };
+            match next {
                 Next::Stop(reason) => self.stop(session, reason, around)?,
                 Next::Ask(why, ids) => {
                     let text = page(self.called, why, &ids, &findings, &progress);

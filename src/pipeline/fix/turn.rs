@@ -13,7 +13,7 @@ use super::scope::Scope;
 use super::store::{Store, remove};
 use crate::config::{ResolvedModel, Target};
 use crate::engine::{Panel, record, show_last, stopped_state};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{self, Point};
 use crate::findings::{DeclinedFinding, FindingId, FindingState, Findings, FixForm, FixPrompt, ToFix, fix_prompt};
 use crate::fs;
@@ -140,7 +140,7 @@ impl FixTurn<'_> {
             isolation: around.services.isolation(),
             prompts: self.hashes(),
             rules: std::collections::BTreeMap::new(),
-            plan: None,
+            plan: Some(serde_json::json!({ "findings": self.selected })),
             failed: self.failed,
         };
         let folder = session.panel_mut().open_inner(new, Timestamp::now(), &mut &mut *around.rng)?;
@@ -335,6 +335,23 @@ impl FixTurn<'_> {
         }
         Ok(Some(results))
     }
+}
+
+/// The findings that a round of repairs was begun for, if it was.
+pub(super) fn begun_for(session: &Session, round: u32) -> Result<Option<Vec<FindingId>>> {
+    let panel = Place::panel(round);
+    if !session.panel().has_inner(panel)? {
+        return Ok(None);
+    }
+    let folder = session.panel().enter_inner(panel)?;
+    let plan = match folder.records().first().map(|record| &record.event) {
+        Some(Event::Created { plan: Some(plan), .. }) => plan.get("findings").cloned(),
+        _ => None,
+    };
+    let findings = plan.map(serde_json::from_value).transpose().map_err(|error| {
+        Error::new(ErrorKind::Integrity, format!("the record of round {round} cannot be read: {error}"))
+    })?;
+    Ok(findings)
 }
 
 /// How asking ended.
