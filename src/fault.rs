@@ -100,6 +100,12 @@ points! {
     PromptWritten = "prompt-written",
     /// The prompt of a judge is on record.
     PromptRecorded = "prompt-recorded",
+    /// The prompt of a turn is said in its conversation; nobody was asked.
+    TurnAsked = "turn-asked",
+    /// What the next turn of a conversation needs is kept; the answer of this one has no name yet.
+    TurnKept = "turn-kept",
+    /// The answer of a turn is said in its conversation; what the turn before left is still there.
+    TurnHeard = "turn-heard",
     /// A ballot is on record.
     BallotRecorded = "ballot-recorded",
     /// A file of ballots from elsewhere is kept in the round's folder.

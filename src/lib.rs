@@ -12,8 +12,8 @@
 //! | 4 | [`judging`] | assignment, prompts, ballots |
 //! | 5 | [`verdict`] [`findings`] | tally, statistics, rendering; what reviewers find: read, merged, voted on, and the ledger of it |
 //! | 6 | [`engine`] [`report`] | run, judge, verdict and close put together, and the check of what they left; what is shown while they go on, here or from another terminal, a session as one HTML file or as text, counts over many sessions, the schemas of what is written, and what CI systems read |
-//! | 7 | [`pipeline`] | the gate: which commits, which settings, what is sent of a change |
-//! | 8 | [`cli`] | the command line: one file per command |
+//! | 7 | [`pipeline`] | the gate: which commits, which settings, what is sent of a change; reviews: what is looked at, the panel, the vote on what it found, and what came of it, for people; conversations with roles over rounds |
+//! | 8 | [`cli`] [`mcp`] | the command line: one file per command; the tools, resources and prompts for coding agents |
 //!
 //! # Who writes which file of a session
 //!
@@ -21,12 +21,16 @@
 //! | --- | --- |
 //! | `session-meta.json` `input.md` `task.md` `manifest.json` `status.json` `events.jsonl` `roles/` `.lock` `.requests/` | [`session`] |
 //! | `response-NN.md` `errors/NN.log` `errors/NN.partial.md` | [`capture`] |
+//! | `findings.jsonl` | [`findings`] |
 //! | `work/NN/` | the slot's own program |
 //! | `report.html` | [`cli`], from what [`report`] makes of the folder; no part of the record |
-//! | `workspace/` | [`engine`], before anybody is asked |
+//! | `workspace/` | [`engine`], before anybody is asked; in a review [`pipeline`] |
+//! | `diff.patch` `design.md` `report.md`, and `consolidated.md` of each panel inside | [`pipeline`] |
 //! | private folders of slots, below the system's temporary folder | [`runner`], removed with the slot |
 //! | folders of temporary sessions, below the system's temporary folder | [`session`], removed by `team gc` |
 //! | `ai-docs/team-*.md`, with `--legacy` | [`engine`], once and never over anything |
+//! | `roles/*.kept` | [`session`], when the [`runner`] has a turn that completed |
+//! | `roles/*.turn-N.*.md` | [`pipeline`], where something is added to the prompt of a turn |
 //! | `judging*/**/prompt-NN.md` `repair/prompt-NN.md` `judging*/votes.json` `judging*/import-NN.txt`, `response-NN.md` of an imported judge, `verdict.json` `verdict.md` | [`engine`], from what [`judging`] and [`verdict`] make |
 
 pub mod error;
@@ -59,3 +63,4 @@ pub mod report;
 pub mod pipeline;
 
 pub mod cli;
+pub mod mcp;

@@ -46,6 +46,15 @@ impl Usd {
     pub const fn plus(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
+
+    /// What is left of it without `other`; `None` where that is more.
+    #[must_use]
+    pub const fn minus(self, other: Self) -> Option<Self> {
+        match self.0.checked_sub(other.0) {
+            Some(rest) => Some(Self(rest)),
+            None => None,
+        }
+    }
 }
 
 impl std::iter::Sum for Usd {

@@ -85,6 +85,12 @@ impl AnswerFile {
         self.bytes
     }
 
+    /// SHA-256 of the answer so far.
+    #[must_use]
+    pub fn sha256(&self) -> Sha256Hash {
+        Sha256Hash::finish(self.hash.clone())
+    }
+
     /// Whether there is nothing but white space so far.
     #[must_use]
     pub const fn is_blank(&self) -> bool {
@@ -139,8 +145,7 @@ impl AnswerFile {
     }
 
     fn facts(&self) -> AnswerFacts {
-        let sha256 = Sha256Hash::finish(self.hash.clone());
-        AnswerFacts { bytes: self.bytes, sha256, blank: self.is_blank() }
+        AnswerFacts { bytes: self.bytes, sha256: self.sha256(), blank: self.is_blank() }
     }
 
     fn unbroken(&self) -> io::Result<()> {

@@ -257,6 +257,7 @@ impl Claude {
     fn system(&mut self, frame: &System<'_>, out: &mut dyn Output) {
         match frame.subtype.str() {
             Some("init") => {
+                self.progress.taken_up = true;
                 self.progress.go_on();
                 self.progress.show(Activity::Waiting, out);
             }

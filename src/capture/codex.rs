@@ -78,6 +78,7 @@ impl Codex {
             };
         self.progress.conversation(frame.thread_id.str());
         match frame.kind.as_ref().map(Text::raw) {
+            Some(b"thread.started") => self.progress.taken_up = true,
             Some(b"turn.started") => {
                 self.progress.go_on();
                 self.progress.show(Activity::Waiting, out);

@@ -11,7 +11,7 @@ use super::opencode::Opencode;
 use super::progress::Progress;
 use super::prose::{Block, Prose};
 use crate::config::OutputFormat;
-use crate::session::slot::{Output, Reason, StopReason, StreamEnd, TypedError};
+use crate::session::slot::{Output, Reason, Spent, StopReason, StreamEnd, TypedError};
 
 /// The longest frame that is read, in bytes. A longer one is an error of its slot.
 pub const FRAME_LIMIT: usize = 64 << 20;
@@ -57,6 +57,19 @@ impl Decoder {
     #[must_use]
     pub fn bounded(mut self, retries: Option<u32>) -> Self {
         self.notices = self.notices.with_limit(retries);
+        self
+    }
+
+    /// The stream is a further turn of a conversation of which this was reported before. Some programs then report all of
+    /// it again; what such a stream spends is what came since.
+    #[must_use]
+    pub fn after(mut self, before: Spent) -> Self {
+        match &mut self.frames.format {
+            Format::Claude(format) => format.progress.before = before,
+            Format::Codex(format) => format.progress.before = before,
+            // Each turn by itself, or nothing.
+            Format::Text(_) | Format::Gemini(_) | Format::Opencode(_) => {}
+        }
         self
     }
 

@@ -84,7 +84,10 @@ impl Gemini {
         };
         self.progress.conversation(frame.session_id.str());
         match frame.kind.as_ref().map(Text::raw) {
-            Some(b"init") => self.progress.show(Activity::Waiting, out),
+            Some(b"init") => {
+                self.progress.taken_up = true;
+                self.progress.show(Activity::Waiting, out);
+            }
             Some(b"message") if frame.role.str() == Some("assistant") => self.message(&frame, prose, out)?,
             Some(b"message" | b"tool_result") => self.next_block(),
             Some(b"tool_use") => {

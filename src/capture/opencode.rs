@@ -120,6 +120,7 @@ impl Opencode {
             Err(is_frame) => return Ok(is_frame),
         };
         self.progress.conversation(frame.session.str());
+        self.progress.taken_up |= frame.session.str().is_some();
         if self.of_a_sub_agent(&frame) {
             return Ok(true);
         }

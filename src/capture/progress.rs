@@ -8,6 +8,10 @@ use crate::session::slot::{Activity, Output, Reason, Spent, StopReason, StreamEn
 pub(super) struct Progress {
     /// The program's name of the conversation.
     pub(super) conversation: Option<String>,
+    /// Whether the program said that it works in it.
+    pub(super) taken_up: bool,
+    /// What it reported at the end of the conversation's earlier turns, where it counts them in.
+    pub(super) before: Spent,
     /// The error that stands now; a later success clears it.
     pub(super) error: Option<TypedError>,
     /// Why the model stopped, once the terminal event came.
@@ -41,11 +45,16 @@ impl Progress {
 
     /// Tells what was spent, when that is something new.
     pub(super) fn tell_spent(&mut self, out: &mut dyn Output) {
-        let spent = Spent { usage: self.usage, cost: self.cost };
+        let spent = self.reported().since(self.before);
         if spent != self.told {
             self.told = spent;
             out.spent(spent);
         }
+    }
+
+    /// What the program reported.
+    const fn reported(&self) -> Spent {
+        Spent { usage: self.usage, cost: self.cost }
     }
 
     /// Whether a request was answered, at least in part, since this was last asked.
@@ -81,13 +90,17 @@ impl Progress {
 
     /// What the stream amounts to.
     pub(super) fn into_end(self) -> StreamEnd {
+        let reported = self.reported();
+        let Spent { usage, cost } = reported.since(self.before);
         let waiting = self.waiting_for.map(|what| TypedError::new(Reason::Blocked, what));
         StreamEnd {
             error: self.error.or(waiting).or(self.hole),
             stop: self.stop,
-            usage: self.usage,
-            cost: self.cost,
+            usage,
+            cost,
             conversation: self.conversation,
+            taken_up: self.taken_up,
+            reported,
             dropped_settings: Vec::new(),
         }
     }

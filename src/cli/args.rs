@@ -23,6 +23,7 @@ use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::skill::Host;
 use crate::config::{FileSettings, Leaks, Passes, Recuse, Repair, SelfVote};
 use crate::report::Format;
 
@@ -65,6 +66,16 @@ Exit codes:
   128+n ended by signal n (130 also when cancelled from outside)
 
 Standard output is data, standard error is everything else.";
+
+const MCP: &str = "\
+A server of the Model Context Protocol on standard input and output, for revisions 2025-11-25 (with its handshake) and
+2026-07-28 (without one). A client starts it, for example by this entry in the `.mcp.json` of a project:
+
+  {\"mcpServers\": {\"team\": {\"command\": \"team\", \"args\": [\"mcp\"]}}}
+
+`team init --skill` writes this for the agents that are found here, and a skill. The server has one tool, `team`, whose `mode` is what this command line calls a command, and works in the folder that it is started
+in. Standard output is the protocol and nothing else. When the client is gone, what it started is stopped cleanly, except
+what it asked to have detached.";
 
 /// Blind multi-model panels: one prompt to many models, judged without knowing who wrote what
 #[derive(Debug, Parser)]
@@ -149,6 +160,9 @@ pub enum Command {
     Init(InitArgs),
     /// See the whole thing work with a small local model
     Demo(DemoArgs),
+    /// Serve coding agents by the Model Context Protocol
+    #[command(after_help = MCP)]
+    Mcp,
     /// Print the JSON Schema of what `team` writes
     Schema(SchemaArgs),
     /// Print a completion script for a shell
@@ -206,6 +220,9 @@ pub struct JudgeArgs {
     /// The regular expression whose every match in an imported file is one judgement
     #[arg(long, value_name = "REGEX", requires = "import")]
     pub import_pattern: Option<String>,
+    /// Say what would be sent and what it would cost, and start nothing
+    #[arg(long, conflicts_with = "import")]
+    pub estimate: bool,
     /// How to judge.
     #[command(flatten)]
     pub judging: JudgingArgs,
@@ -342,6 +359,18 @@ pub struct DoctorArgs {
 
 /// Write a commented `team.toml` from what is found here
 #[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  team init --gitignore
+  team init --skill                       for the coding agents that are found here
+  team init --skill --host claude,codex
+
+`--skill` writes `team/SKILL.md` into the folder of skills of each, and `team mcp` into its settings of this project:
+  claude    .claude/skills  .mcp.json
+  codex     .agents/skills  .codex/config.toml
+  gemini    .agents/skills  .gemini/settings.json
+  opencode  .agents/skills  opencode.json
+A file that is there already is changed only after the change was shown and agreed to; a second time changes nothing.")]
 pub struct InitArgs {
     /// Also add the sessions folder to `.gitignore`
     #[arg(long, conflicts_with = "no_gitignore")]
@@ -349,6 +378,15 @@ pub struct InitArgs {
     /// Leave `.gitignore` alone, and do not ask
     #[arg(long)]
     pub no_gitignore: bool,
+    /// Also write a skill for coding agents, and make `team mcp` known to them
+    #[arg(long)]
+    pub skill: bool,
+    /// For these coding agents, separated by commas [default: those that are found here]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_enum, requires = "skill")]
+    pub host: Vec<Host>,
+    /// Change files that are there already without asking
+    #[arg(long, requires = "skill")]
+    pub yes: bool,
 }
 
 /// See the whole thing work with a small local model
@@ -412,6 +450,13 @@ fn count<N: FromStr<Err = ParseIntError>>(text: &str) -> Result<N, String> {
         IntErrorKind::PosOverflow => "too large".to_owned(),
         _ => "not a whole number of 1 or more".to_owned(),
     })
+}
+
+fn kind_of_task(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("the name of a kind of task is empty".to_owned()),
+        name => Ok(name.to_owned()),
+    }
 }
 
 fn model_name(text: &str) -> Result<String, String> {

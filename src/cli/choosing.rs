@@ -70,9 +70,31 @@ pub(super) async fn choose(context: &Context, config: &Config, args: &ChoiceArgs
     if let Some(told) = choice.source.told() {
         context.printer.note(format!("panel: {told}"));
     }
+    if let Some(passed_over) = passed_over(config, args, &choice.source) {
+        context.printer.warning(passed_over);
+    }
     let given = if choice.source.is_by_hand() { Given::ByHand } else { Given::Kept };
     let Named { models, left_out } = names::find(context, config, &choice.names, given, "panel").await?;
     Ok(Chosen { models, left_out, source: choice.source })
+}
+
+/// What else was said about the panel for this run, and goes for nothing.
+fn passed_over(config: &Config, args: &ChoiceArgs, source: &PanelSource) -> Option<String> {
+    match (source, &args.context, config.origin(&["panel"])) {
+        // With `--remember` it says where the panel is kept.
+        (PanelSource::Flag, Some(name), _) if !args.remember => {
+            Some(format!("`--context {name}` is passed over: `-m` names the panel"))
+        }
+        (PanelSource::Context { by: ContextBy::Name, .. }, _, Some(Origin::Variable(variable))) => {
+            Some(format!("`${variable}` is passed over: `--context` goes before it"))
+        }
+        (PanelSource::Context { name, by: ContextBy::Words(_), .. }, _, Some(Origin::User(_) | Origin::Project(_)))
+            if !config.settings().panel.is_empty() =>
+        {
+            Some(format!("`panel` is passed over: by its words the task is one for `[contexts.{name}]`; `-m` decides"))
+        }
+        _ => None,
+    }
 }
 
 /// The models that vote where they are others than the panel, known to their providers.

@@ -1,22 +1,31 @@
 //! From the command line to its command, and from its result to an exit code.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
 
 use clap::Parser;
 
 use super::args::{Cli, Command};
+use super::caller::Caller;
 use super::context::Context;
 use super::{
     completions, config, deep, demo, doctor, fix, gate, gc, init, judge, looks, models, report, resume, review, run,
     schema, sessions, show, stats, verify, vote, warnings, watch,
 };
+use crate::config::Environment;
 use crate::error::{Error, ExitCode};
 use crate::report::Aside;
 
-/// Runs the program; the result is its exit code.
+/// Serves coding agents: in this folder, with this environment, and the folder of sessions where one was named.
+///
+/// The other front end; this one hands over to it without knowing it.
+pub type Serve = fn(PathBuf, Environment, Option<PathBuf>) -> Result<ExitCode, Error>;
+
+/// Runs the program; the result is its exit code. `serve` is what `team mcp` does.
 #[must_use]
-pub fn main() -> std::process::ExitCode {
-    let cli = match Cli::try_parse() {
+pub fn main(serve: Serve) -> std::process::ExitCode {
+    let (caller, words) = Caller::among(std::env::args_os());
+    let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version go to standard output with 0, mistakes to standard error with 2.
@@ -43,7 +52,10 @@ pub fn main() -> std::process::ExitCode {
             return error.kind().exit_code().into();
         }
     };
-    match dispatch(cli.command, &context) {
+    if let Some(caller) = caller {
+        caller.settle();
+    }
+    match dispatch(cli.command, &context, serve) {
         Ok(code) => code.into(),
         Err(error) => {
             context.printer.error(&error);
@@ -52,7 +64,7 @@ pub fn main() -> std::process::ExitCode {
     }
 }
 
-fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Error> {
+fn dispatch(command: Command, context: &Context, serve: Serve) -> Result<ExitCode, Error> {
     match command {
         Command::Config => config::config(context),
         Command::Schema(args) => schema::schema(&args, context),
@@ -86,6 +98,12 @@ fn dispatch(command: Command, context: &Context) -> Result<ExitCode, Error> {
         Command::Verify(args) => verify::verify(&args, context),
         Command::Report(args) => report::report(&args, context),
         Command::Stats(args) => stats::stats(&args, context),
+        Command::Mcp => {
+            if std::io::stdin().is_terminal() {
+                context.printer.note("waiting for a client: `team mcp --help` says how one starts it, Ctrl-C ends it");
+            }
+            serve(context.cwd.clone(), context.environment.clone(), context.global.sessions_dir.clone())
+        }
     }
 }
 

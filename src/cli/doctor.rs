@@ -11,6 +11,7 @@ use super::context::Context;
 use super::found;
 use super::inventory::LocalModel;
 use super::members;
+use super::names;
 use crate::config::{Config, Models, ResolvedModel};
 use crate::error::{Error, ExitCode};
 use crate::git::Git;
@@ -147,7 +148,7 @@ async fn examine(context: &Context, args: &DoctorArgs, hooks: &Hooks<'_>) -> Vec
     add("temporary", temporary());
 
     let models = Models::new(&config, &context.environment);
-    let mut names: Vec<&String> = Vec::new();
+    let mut listed: Vec<&String> = Vec::new();
     let settings = config.settings();
     let kinds = settings.contexts.values().filter_map(|entry| entry.panel.as_ref());
     let configured: Vec<&String> =
@@ -165,8 +166,8 @@ async fn examine(context: &Context, args: &DoctorArgs, hooks: &Hooks<'_>) -> Vec
     };
     let asked_any = !asked.is_empty();
     for name in asked {
-        if !names.contains(&name) {
-            names.push(name);
+        if !listed.contains(&name) {
+            listed.push(name);
         }
     }
     if args.models.is_empty()
@@ -183,7 +184,7 @@ async fn examine(context: &Context, args: &DoctorArgs, hooks: &Hooks<'_>) -> Vec
         add("panel", finding.hint(hint));
     }
     let local = hooks.local.map(|look| look());
-    let looked = futures::future::join_all(names.iter().map(|name| async {
+    let looked = futures::future::join_all(listed.iter().map(|name| async {
         match models.resolve(name) {
             Ok(model) => {
                 let finding = members::look_at(&model, &context.environment, local.as_ref()).await;
@@ -204,7 +205,16 @@ async fn examine(context: &Context, args: &DoctorArgs, hooks: &Hooks<'_>) -> Vec
     }))
     .await;
     let mut usable = Vec::new();
-    for (name, (finding, model)) in names.iter().zip(looked) {
+    // Where nobody can be asked the name is not what is wrong.
+    let within_reach = looked.iter().filter(|(finding, _)| finding.level < Level::Failed && !settings.offline);
+    let within_reach: Vec<ResolvedModel> = within_reach.filter_map(|(_, model)| model.clone()).collect();
+    let unknown = names::unknown(context, &within_reach).await;
+    for (name, (finding, model)) in listed.iter().zip(looked) {
+        let wrong = unknown.iter().find(|wrong| wrong.is_about(name));
+        let finding = match wrong {
+            Some(wrong) => Finding { hint: wrong.hint(), ..Finding::failed(wrong.message()) },
+            None => finding,
+        };
         if finding.level < Level::Failed {
             usable.extend(model);
         }
@@ -213,12 +223,13 @@ async fn examine(context: &Context, args: &DoctorArgs, hooks: &Hooks<'_>) -> Vec
     if let Some(probe) = hooks.isolation {
         add("isolation", probe());
     }
-    add("descriptors", descriptors(slots.max(names.len())));
+    add("descriptors", descriptors(slots.max(listed.len())));
     add(
         "git",
         match Git::new(&context.cwd, GIT_LIMIT).version().await {
             Ok(version) => Finding::good(version),
-            Err(error) => Finding::warned(error.to_string()).hint("only `team init` uses it"),
+            Err(error) => Finding::warned(error.to_string())
+                .hint("`team gate` and `team init` use it, and `--workspace` does to see what is tracked"),
         },
     );
     if args.deep {

@@ -37,15 +37,13 @@ fn text(estimate: &Estimate) -> String {
 /// What is unknown is neither nothing nor left out of the sum in silence.
 fn sum(estimate: &Estimate) -> String {
     let (unknown, seats) = (estimate.unknown_seats, estimate.seats.len());
+    let Some(usd) = estimate.usd else { return "unknown: the price of no seat is known".to_owned() };
     if unknown == 0 {
-        return format!("{} US dollars", dollars(estimate.usd));
-    }
-    if unknown == seats {
-        return "unknown: the price of no seat is known".to_owned();
+        return format!("{} US dollars", dollars(usd));
     }
     // A sum without a most says so by itself.
-    let more = if estimate.usd.high.is_some() { " and more" } else { "" };
-    format!("{} US dollars{more}, without {unknown} of {seats} seats, whose price is unknown", dollars(estimate.usd))
+    let more = if usd.high.is_some() { " and more" } else { "" };
+    format!("{} US dollars{more}, without {unknown} of {seats} seats, whose price is unknown", dollars(usd))
 }
 
 fn row(seat: &SeatEstimate) -> [String; 6] {

@@ -11,16 +11,15 @@ use super::args::GateArgs;
 use super::context::Context;
 use super::gate_outputs::Outputs;
 use super::members::lack;
-use super::panel::{conclude_silently, prepare, resolve, terms};
+use super::panel::{conclude_silently, prepare, prompts, resolve, terms};
 use crate::config::{Config, GateSubject, ResolvedModel, names_a_secret};
 use crate::engine::{self, Keeping, Outcome, VoteRequest};
 use crate::error::{Error, ExitCode, Result};
 use crate::git::{CommitId, Git};
 use crate::pipeline::gate::{
-    AtBase, Facts, Head, Looked, Place, Revisions, ask_failed, check_trust, concluded, look, needs_person, refused,
-    settings_among, settings_at, task_text, unchanged,
+    AtBase, Facts, Head, Looked, Place, Revisions, ask_failed, check_prompts, check_trust, concluded, look,
+    needs_person, refused, settings_among, settings_at, task_text, unchanged,
 };
-use crate::prompts::Prompts;
 use crate::report::ci::{GateOutcome, GateReport, SubjectReport};
 use crate::runner::Checks;
 use crate::secrets::Redactor;
@@ -43,10 +42,21 @@ pub(super) async fn gate(args: &GateArgs, context: &Context) -> Result<ExitCode>
         }
         Err(error) => (refused(facts, &error), None, Some(error)),
     };
-    show(context, &outputs, &report, verdict.as_deref())?;
-    let written = outputs.write(&report, context);
+    finish(context, &outputs, &report, verdict.as_deref(), error)
+}
+
+/// Shows a report and writes it wherever it is wanted. `error` is what ended the command before its end.
+pub(super) fn finish(
+    context: &Context,
+    outputs: &Outputs,
+    report: &GateReport,
+    verdict: Option<&str>,
+    error: Option<Error>,
+) -> Result<ExitCode> {
+    show(context, outputs, report, verdict)?;
+    let written = outputs.write(report, context);
     match (error, written) {
-        // What ended the gate weighs more than where it is written.
+        // What ended the command weighs more than where it is written.
         (Some(error), written) => {
             if let Err(other) = written {
                 context.printer.error(&other);
@@ -58,7 +68,7 @@ pub(super) async fn gate(args: &GateArgs, context: &Context) -> Result<ExitCode>
             if let Err(other) = written {
                 context.printer.error(&other);
             }
-            Ok(report_code(&report))
+            Ok(report_code(report))
         }
     }
 }
@@ -144,7 +154,10 @@ async fn run(args: &GateArgs, context: &Context, outputs: &mut Outputs, facts: &
         Looked::Unseen => return Ok(Ended::Unseen),
     };
     let Some(told) = &facts.subject else { return Err(Error::internal("the gate forgot what it looks at")) };
-    let prompts = Prompts::load(None).map_err(|error| Error::internal(error.to_string()))?;
+    if let Some(dir) = &args.prompts {
+        check_prompts(&git, &root, &context.cwd.join(dir), &revisions.base).await?;
+    }
+    let (prompts, prompts_dir) = prompts(context, args.prompts.as_deref())?;
     let task = task_text(&prompts, told, &subject)?;
     let left = gate.deadline.map(|deadline| deadline.saturating_sub(started.elapsed()).max(Duration::from_millis(1)));
     let config = config.with_limits(left, gate.max_cost);
@@ -162,7 +175,7 @@ async fn run(args: &GateArgs, context: &Context, outputs: &mut Outputs, facts: &
         terms: terms(config.settings(), args.require_blind),
         checks: Checks::default(),
         prompts: Arc::new(prompts),
-        prompts_dir: None,
+        prompts_dir,
         notes: facts.notes(),
     };
     request.check()?;

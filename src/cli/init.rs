@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::args::InitArgs;
 use super::context::Context;
 use super::inventory::{self, Inventory, LocalModel};
+use super::skill::{self, Consent};
 use crate::config::{AgentKind, Config, Environment, FileSettings, PROJECT_FILE};
 use crate::error::{Error, ExitCode};
 use crate::{fs, git};
@@ -26,14 +27,16 @@ pub(super) async fn init(
             .hint("`team config` shows what it sets; move it away to have a new one written")
     };
     if path.symlink_metadata().is_ok() {
-        if !args.gitignore {
+        if !args.gitignore && !args.skill {
             return Err(exists());
         }
         // The rest of what was asked for can still be done.
         let config = context.load(context.global.settings())?;
         context.printer.note(format!("`{}` exists already and is left as it is", path.display()));
-        ignore_sessions(context, args, &config.settings().sessions_dir).await?;
-        return Ok(ExitCode::DONE);
+        if args.gitignore {
+            ignore_sessions(context, args, &config.settings().sessions_dir).await?;
+        }
+        return write_skill(context, args);
     }
     let config = context.load(context.global.settings())?;
     let inventory = inventory::take(&config, &context.environment, local.map(|look| look())).await;
@@ -51,8 +54,24 @@ pub(super) async fn init(
     // What was written decides from here on, and it is known to load.
     let config = Config::load(&context.cwd, &Environment::default(), FileSettings::default())?;
     ignore_sessions(context, args, &config.settings().sessions_dir).await?;
+    let code = write_skill(context, args)?;
     context.printer.note("next: `team doctor` checks the panel, `team run-and-judge task.md` asks it");
-    Ok(ExitCode::DONE)
+    Ok(code)
+}
+
+/// The skill and the settings of coding agents, where they are asked for.
+fn write_skill(context: &Context, args: &InitArgs) -> Result<ExitCode, Error> {
+    if !args.skill {
+        return Ok(ExitCode::DONE);
+    }
+    let ask =
+        |question: &str| Ok(answer(context, question)?.is_some_and(|answer| matches!(answer.as_str(), "y" | "yes")));
+    let consent = match (args.yes, can_ask(context)) {
+        (true, _) => Consent::Given,
+        (false, true) => Consent::Asked(&ask),
+        (false, false) => Consent::Absent,
+    };
+    skill::write(context, &args.host, &consent)
 }
 
 async fn ignore_sessions(context: &Context, args: &InitArgs, sessions: &Path) -> Result<(), Error> {
@@ -113,15 +132,25 @@ fn relative_to_cwd(root: &Path, relative: &Path) -> std::path::PathBuf {
     root.join(relative).join("x")
 }
 
-fn asked(context: &Context, line: &str) -> Result<bool, Error> {
-    if !(context.printer.is_interactive() && std::io::stdin().is_terminal()) || context.global.json {
-        return Ok(false);
-    }
-    context.printer.note(format!("Add `{line}` to `.gitignore`, so that sessions are not committed? [Y/n]"));
+/// Whether somebody is there to be asked.
+fn can_ask(context: &Context) -> bool {
+    context.printer.is_interactive() && std::io::stdin().is_terminal() && !context.global.json
+}
+
+/// What a person answers, in lower case. The end of the input is no answer.
+fn answer(context: &Context, question: &str) -> Result<Option<String>, Error> {
+    context.printer.note(question);
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer)?;
-    // The end of the input is no consent.
-    Ok(read > 0 && matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes"))
+    Ok((read > 0).then(|| answer.trim().to_lowercase()))
+}
+
+fn asked(context: &Context, line: &str) -> Result<bool, Error> {
+    if !can_ask(context) {
+        return Ok(false);
+    }
+    let question = format!("Add `{line}` to `.gitignore`, so that sessions are not committed? [Y/n]");
+    Ok(answer(context, &question)?.is_some_and(|answer| matches!(answer.as_str(), "" | "y" | "yes")))
 }
 
 /// The text of the file.
@@ -165,7 +194,9 @@ fn contents(inventory: &Inventory) -> String {
          # 2 asks each judge again in reverse order; a vote that flips is none.\n\
          # passes = 1\n\
          # Whether a judge is asked once more for what its ballot lacks.\n\
-         # repair = true\n\n\
+         # repair = true\n\
+         # The bar of `team vote`: \"majority\", \"supermajority\", \"unanimous\", or \"N%\" of the valid votes.\n\
+         # threshold = \"majority\"\n\n\
          # Where sessions are kept, from this file's folder.\n\
          # sessions_dir = \"ai-docs/sessions\"\n\
          # The folder of which programs see a read-only snapshot, from this file's folder.\n\
@@ -174,6 +205,8 @@ fn contents(inventory: &Inventory) -> String {
          # untracked = \"exclude\"\n\n\
          # Limits; without them no slot is ended for being slow.\n\
          # timeout = \"20m\"\n# idle_timeout = \"5m\"\n# deadline = \"1h\"\n# jobs = 4\n# retries = 2\n\n\
+         # Over the rounds of a pipeline a reviewer and the fixer keep their conversations: \"off\" asks anew each time.\n\
+         # [pipeline]\n# session_reuse = \"on\"\n\n\
          # Aliases: a model with settings of its own.\n\
          # [models.careful]\n# use = \"openai@MODEL\"\n# temperature = 0.2\n# system = \"Think before you answer.\"\n",
     );
@@ -182,6 +215,13 @@ fn contents(inventory: &Inventory) -> String {
          # \"ollama-chat\".\n\
          # [providers.mine]\n# wire = \"openai-chat\"\n# base_url = \"http://127.0.0.1:8080/v1\"\n\
          # api_key_env = \"MINE_API_KEY\"\n",
+    );
+    text.push_str(
+        "\n# What `team gate` has the panel vote on in CI; it goes by this file as the base of a change has it.\n\
+         # [gate]\n# what = \"diff\"\n# panel = [\"claude\", \"codex\"]\n# quorum = 2\n# deadline = \"30m\"\n# max_cost = 2.50\n\
+         # max_bytes = 262144\n# ignore = [\"*.lock\"]\n\
+         # What follows when a file was not looked at: a \"person\" must, or it is only a \"report\".\n\
+         # omitted = \"person\"\n# [gate.outputs]\n# junit = \"team-gate.xml\"\n",
     );
     text
 }
@@ -243,6 +283,7 @@ mod tests {
             .collect();
         let config = load(&uncommented);
         assert_eq!(config.settings().jobs.unwrap().get(), 4);
+        assert_eq!(config.settings().gate.quorum.unwrap().get(), 2);
         assert_eq!(config.settings().models["careful"].temperature, Some(0.2));
         assert_eq!(config.settings().providers["mine"].api_key_env.as_deref(), Some("MINE_API_KEY"));
     }

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use super::args::JudgeArgs;
 use super::context::Context;
+use super::estimate;
 use super::panel::{conclude, judge_request, prepare, prepare_without_models, terms, warn_of_missing};
 use crate::config::{Config, ResolvedModel};
-use crate::engine::{self, ImportRequest};
+use crate::engine::{self, Estimate, ImportRequest};
 use crate::error::{Error, ErrorKind, ExitCode, Result, reason};
 use crate::ids::SlotId;
 use crate::judging::ImportPattern;
@@ -18,6 +19,9 @@ pub(super) async fn judge(args: &JudgeArgs, context: &Context) -> Result<ExitCod
     let mut flags = context.global.settings();
     args.judging.apply(&mut flags);
     args.limits.apply(&mut flags);
+    if args.estimate {
+        flags.offline = Some(true);
+    }
     let config = context.load(flags)?;
     let layout = Catalogue::new(&config.settings().sessions_dir).find(&args.session)?;
     engine::check_judgeable(&layout)?;
@@ -46,6 +50,19 @@ pub(super) async fn judge(args: &JudgeArgs, context: &Context) -> Result<ExitCod
         if enough && let Some(note) = request.check_complete(&panel, &complete)?.forecast() {
             context.printer.note(format!("note: {note}"));
         }
+    }
+    if args.estimate {
+        let size = |slot: &SlotId| {
+            let entry = view.status.models.get(slot)?;
+            (entry.state == SlotState::Completed).then_some(entry.output_size).flatten()
+        };
+        let sizes: Vec<Option<u64>> = manifest.shuffle_order.iter().map(size).collect();
+        if view.state().is_active() || sizes.iter().flatten().count() < 2 {
+            let why = format!("`{}` has no two complete answers that could be judged now", layout.name());
+            return Err(Error::usage(why).hint(format!("`team status {}` shows how far it is", layout.name())));
+        }
+        let task = fs_err::metadata(layout.input())?.len();
+        return estimate::show(context, &Estimate::of_judging(&panel, &sizes, &request, task));
     }
     // The panel itself, as judges, stands in the order of its slots, which is nobody's to see yet.
     warn_of_missing(context, request.judges.iter().flatten());

@@ -1,6 +1,7 @@
 //! The command line: one file per command.
 
 pub mod args;
+mod caller;
 mod choosing;
 mod completions;
 mod config;
@@ -33,6 +34,7 @@ mod run;
 mod schema;
 mod sessions;
 mod show;
+mod skill;
 mod stats;
 mod verify;
 mod vote;
@@ -41,7 +43,8 @@ mod watch;
 mod workspace;
 
 pub use context::Context;
-pub use dispatch::main;
+pub use dispatch::{Serve, main};
 pub use doctor::{DeepProbe, Finding, Level};
 pub use inventory::LocalModel;
 pub use printer::{Printer, Verbosity, without_controls};
+pub use skill::Host;

@@ -29,7 +29,7 @@ pub(super) struct Named {
 }
 
 /// A name that its provider does not have.
-struct Wrong {
+pub(super) struct Wrong {
     name: String,
     provider: String,
     model: String,
@@ -37,14 +37,21 @@ struct Wrong {
 }
 
 impl Wrong {
-    fn message(&self) -> String {
+    /// Whether it is `name`.
+    pub(super) fn is_about(&self, name: &str) -> bool {
+        self.name == name
+    }
+
+    /// What is wrong.
+    pub(super) fn message(&self) -> String {
         if self.name == format!("{}@{}", self.provider, self.model) {
             return format!("`{}` has no model `{}`", self.provider, self.model);
         }
         format!("`{}`: `{}` has no model `{}`", self.name, self.provider, self.model)
     }
 
-    fn hint(&self) -> Option<String> {
+    /// What was meant, perhaps.
+    pub(super) fn hint(&self) -> Option<String> {
         let near: Vec<String> = self.near.iter().map(|near| format!("`{}@{near}`", self.provider)).collect();
         (!near.is_empty()).then(|| format!("did you mean {}?", near.join(", ")))
     }
@@ -112,7 +119,7 @@ type ModelIds<'a> = BTreeMap<&'a str, &'a str>;
 
 /// The models that their providers do not have. A provider that does not say is told of, and its models are taken as
 /// they are.
-async fn unknown(context: &Context, models: &[ResolvedModel]) -> Vec<Wrong> {
+pub(super) async fn unknown(context: &Context, models: &[ResolvedModel]) -> Vec<Wrong> {
     let mut asked: BTreeMap<(&str, &str), (&Provider, ModelIds<'_>)> = BTreeMap::new();
     for model in models {
         let Target::Http { provider, model: id } = &model.target else { continue };

@@ -180,6 +180,11 @@ impl Printer {
         self.message(&format!("{WARNING}warning:{WARNING:#} {}", without_controls(text.as_ref())));
     }
 
+    /// Lines that belong to an alert, as they are but for what a terminal would take for a command.
+    pub fn alert_lines(&self, text: &str) {
+        self.message(without_controls(text).trim_end());
+    }
+
     /// Why a command does not end with 0 although it went all its way. A note, and an error for who wants errors only.
     pub fn shortfall(&self, text: impl AsRef<str>) {
         match self.verbosity {

@@ -7,19 +7,37 @@ use super::args::{ChoiceArgs, ReviewArgs, TargetArgs};
 use super::choosing::{Chosen, choose, remember};
 use super::context::Context;
 use super::estimate;
+use super::gate::finish;
 use super::gate_outputs::Outputs;
 use super::names::{self, Given, Named};
-use super::panel::{conclude, prepare, prompts, terms, warn_of_missing};
+use super::panel::{conclude_silently, prepare, prompts, terms, warn_of_missing};
 use crate::config::{Config, Origin, ResolvedModel, names_a_secret};
-use crate::engine::{Directives, Estimate, Input, JudgeRequest, Keeping};
+use crate::engine::{self, Directives, Estimate, Input, JudgeRequest, Keeping, Outcome};
 use crate::error::{Error, ExitCode, Result};
 use crate::findings::MissingSeats;
 use crate::pipeline::review::{self, Look, ReviewRequest, Source, Target};
 use crate::secrets::Redactor;
 
-/// Holds a review.
+/// Holds a review. However it ends, a report is made and every output written.
 pub(super) async fn review(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
     let outputs = Outputs::of(&args.outputs, context)?;
+    let (report, verdict, error) = match hold(args, context).await {
+        Ok(Ended::Estimated(code)) => return Ok(code),
+        Ok(Ended::Reviewed(outcome)) => (review::reported(&outcome)?, outcome.verdict, None),
+        Err(error) => (review::not_held(&error), None, Some(error)),
+    };
+    finish(context, &outputs, &report, verdict.as_deref(), error)
+}
+
+/// How the command ended.
+enum Ended {
+    /// Nobody was to be asked.
+    Estimated(ExitCode),
+    /// The panel was asked.
+    Reviewed(Box<Outcome>),
+}
+
+async fn hold(args: &ReviewArgs, context: &Context) -> Result<Ended> {
     let mut flags = context.global.settings();
     args.apply(&mut flags);
     let config = context.load(flags)?;
@@ -68,7 +86,7 @@ pub(super) async fn review(args: &ReviewArgs, context: &Context) -> Result<ExitC
     };
     request.check()?;
     if args.choice.estimate {
-        return estimate::show(context, &estimated(&request, &config));
+        return estimate::show(context, &estimated(&request, &config)).map(Ended::Estimated);
     }
     if let Some(chosen) = &panel.chosen {
         remember(context, &config, &args.choice, chosen)?;
@@ -76,9 +94,8 @@ pub(super) async fn review(args: &ReviewArgs, context: &Context) -> Result<ExitC
     let asked = request.asked();
     warn_of_missing(context, asked.iter().copied());
     let prepared = prepare(context, &config, &asked, request.keeping.folder(), args.rules.require_blind).await?;
-    let reviewed =
-        conclude(context, prepared, async |context| review::review(request, context, &mut rand::rng()).await).await?;
-    Ok(reviewed.exit_code())
+    let work = async |context: engine::Context<'_>| review::review(request, context, &mut rand::rng()).await;
+    conclude_silently(context, prepared, work).await.map(|outcome| Ended::Reviewed(Box::new(outcome)))
 }
 
 fn target(args: &TargetArgs, paths: &[PathBuf]) -> Target {

@@ -27,7 +27,10 @@ pub(super) fn stats(args: &StatsArgs, context: &Context) -> Result<ExitCode> {
         let config = context.load(context.global.settings())?;
         let base = config.settings().sessions_dir.clone();
         // Where nothing was run yet there is nothing to count.
-        if base.exists() { vec![base] } else { Vec::new() }
+        match base.metadata() {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            _ => vec![base],
+        }
     } else {
         args.folders.iter().map(|folder| context.cwd.join(folder)).collect()
     };

@@ -47,6 +47,12 @@ pub(super) async fn vote(args: &VoteArgs, context: &Context) -> Result<ExitCode>
         let bytes = request.prompts.longest().saturating_add(request.task.len()) as u64;
         return estimate::show(context, &Estimate::of(&request.models, bytes, None, 0));
     }
+    if let Some(workspace) = &config.settings().workspace {
+        context.printer.note(format!(
+            "note: `{}` is the workspace of those who answer; members of a vote see the text and no files",
+            workspace.display()
+        ));
+    }
     remember(context, &config, &ask.choice, &chosen)?;
     warn_of_missing(context, &request.models);
     let asked: Vec<_> = request.models.iter().collect();

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{Leaks, Passes, Recuse, Repair, Untracked};
-use super::{FixEntry, GateEntry, Limit, OutputFormat, Price, PromptVia, ReviewEntry, Threshold, Wire};
+use super::{FixEntry, GateEntry, Limit, OutputFormat, PipelineEntry, Price, PromptVia, ReviewEntry, Threshold, Wire};
 use crate::money::Usd;
 
 /// One layer of settings; what is `None` or absent is left to the layers below.
@@ -71,9 +71,9 @@ pub struct FileSettings {
     /// Who repairs, and what a repair must pass.
     #[serde(skip_serializing_if = "FixEntry::is_empty")]
     pub fix: FixEntry,
-    /// The review pipeline. Read for a later version, checked there.
-    #[serde(skip_serializing_if = "toml::Table::is_empty")]
-    pub pipeline: toml::Table,
+    /// Reviews and repairs that go over rounds.
+    #[serde(skip_serializing_if = "PipelineEntry::is_empty")]
+    pub pipeline: PipelineEntry,
 }
 
 /// `[models.ALIAS]`.
@@ -262,12 +262,15 @@ const FIX_KEYS: &[&str] = &["fixer", "test", "lint", "scope", "max_rounds", "che
 
 /// The keys of `[review]`.
 pub(super) const REVIEW_KEYS: &[&str] = &["panel", "judges", "fail_on", "quorum", "max_bytes", "ignore"];
+/// The keys of `[pipeline]`.
+pub(super) const PIPELINE_KEYS: &[&str] = &["session_reuse"];
 
 /// The keys that may stand in the table at `path`, as far as they are fixed.
 pub(super) fn known_keys(path: &[String]) -> &'static [&'static str] {
     match path {
         [] => TOP_KEYS,
         [section] if section == "gate" => GATE_KEYS,
+        [section] if section == "pipeline" => PIPELINE_KEYS,
         [section, outputs] if section == "gate" && outputs == "outputs" => GATE_OUTPUT_KEYS,
         [section] if section == "review" => REVIEW_KEYS,
         [section] if section == "fix" => FIX_KEYS,
@@ -282,7 +285,7 @@ pub(super) fn known_keys(path: &[String]) -> &'static [&'static str] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{FailOn, GateOutputs};
+    use crate::config::{FailOn, GateOutputs, SessionReuse};
 
     fn struct_keys<T: Serialize>(value: &T) -> Vec<String> {
         // JSON keeps the absent ones, so this is the list of all fields.
@@ -292,8 +295,7 @@ mod tests {
 
     #[test]
     fn the_lists_of_keys_are_those_of_the_structs() {
-        let text = toml::Value::from("x");
-        let filled = toml::Table::from_iter([("x".to_owned(), text)]);
+        let pipeline = PipelineEntry { session_reuse: Some(SessionReuse::Off) };
         let env = BTreeMap::from([("x".to_owned(), "x".to_owned())]);
         let model = ModelEntry { env: env.clone(), ..ModelEntry::default() };
         let provider = ProviderEntry { headers: env, ..ProviderEntry::default() };
@@ -309,7 +311,7 @@ mod tests {
             gate: gate.clone(),
             review: review.clone(),
             fix: fix.clone(),
-            pipeline: filled,
+            pipeline,
             ..FileSettings::default()
         };
         assert_eq!(struct_keys(&top), TOP_KEYS);
@@ -320,6 +322,7 @@ mod tests {
         assert_eq!(struct_keys(&gate), GATE_KEYS);
         assert_eq!(struct_keys(&review), REVIEW_KEYS);
         assert_eq!(struct_keys(&fix), FIX_KEYS);
+        assert_eq!(struct_keys(&pipeline), PIPELINE_KEYS);
         assert_eq!(struct_keys(&gate.outputs), GATE_OUTPUT_KEYS);
     }
 }

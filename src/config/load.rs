@@ -14,8 +14,8 @@ use super::layer::{Layers, Origin};
 use super::problem::{ConfigError, Problem};
 use super::rules::{OwnAnswers, Untracked, VoteRules};
 use super::{
-    Environment, FixSettings, GateSettings, GateSubject, ReviewSettings, Threshold, Wire, builtin, imported, places,
-    read, variables_layer,
+    Environment, FixSettings, GateSettings, GateSubject, ReviewSettings, SessionReuse, Threshold, Wire, builtin,
+    imported, places, read, variables_layer,
 };
 use crate::error::Error;
 use crate::money::Usd;
@@ -68,6 +68,8 @@ pub struct Settings {
     pub workspace: Option<PathBuf>,
     /// Whether the snapshot has what git does not track.
     pub untracked: Untracked,
+    /// Whether conversations are gone on with over the rounds of a pipeline.
+    pub session_reuse: SessionReuse,
     /// Aliases.
     pub models: BTreeMap<String, ModelEntry>,
     /// Endpoints, the known ones included.
@@ -364,6 +366,7 @@ fn settle(cwd: &Path, layers: &Layers, merged: FileSettings) -> Result<Settings,
         contexts: merged.contexts,
         workspace: merged.workspace.map(|folder| folder_of(cwd, layers, &["workspace"]).join(folder)),
         untracked: merged.untracked.unwrap_or_default(),
+        session_reuse: merged.pipeline.session_reuse.unwrap_or_default(),
         models: merged.models,
         providers: merged.providers,
         gate,

@@ -7,8 +7,7 @@
 //!
 //! Order: built-in < imported < user < project < environment < flags, key by key, lists replaced as a whole. A relative
 //! `sessions_dir`, `workspace`, program or recording in a `team.toml` starts from its folder, everywhere else from the
-//! current one. `[pipeline]` belongs to later versions: it is accepted as it is, so that
-//! one file serves both. Any other unknown key is an error.  A name is resolved once, before any side effect, into a
+//! current one. An unknown key is an error. A name is resolved once, before any side effect, into a
 //! [`ResolvedModel`] that holds everything needed to ask it; the manifest keeps that for a later resume.
 
 mod base_url;
@@ -27,6 +26,7 @@ mod load;
 mod naming;
 mod nearest;
 mod panel_choice;
+mod pipeline;
 mod places;
 mod problem;
 mod read;
@@ -57,6 +57,7 @@ pub use load::{Config, EffectiveValue, ProjectFiles, Settings};
 pub use naming::NamingWords;
 pub use nearest::{close_matches, nearest};
 pub use panel_choice::{ContextBy, PanelChoice, PanelSource};
+pub use pipeline::{PipelineEntry, SessionReuse};
 pub use places::{IMPORTED_FILE, PROJECT_FILE};
 pub use problem::{ConfigError, Problem};
 pub use remember::{Remembered, with_panel};

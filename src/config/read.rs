@@ -383,9 +383,10 @@ env = { ANTHROPIC_API_KEY = "eeeeeeeeeeeeeeeeeeeeeeee", OTHER_API_KEY = "${OTHER
     }
 
     #[test]
-    fn sections_of_later_versions_are_accepted() {
-        let text = "[contexts.review]\npanel = [\"claude\"]\n[pipeline]\nsession_reuse = true";
-        let table = read(Path::new("team.toml"), text).unwrap();
-        assert_eq!(table.len(), 2);
+    fn a_key_of_the_pipeline_that_nobody_knows_is_told() {
+        let text = "[pipeline]\nsession_reuse = true";
+        assert_eq!(read(Path::new("team.toml"), text).unwrap().len(), 1);
+        let problems = read(Path::new("team.toml"), "[pipeline]\nsesion_reuse = true").unwrap_err();
+        assert!(format!("{problems:?}").contains("session_reuse"), "{problems:?}");
     }
 }

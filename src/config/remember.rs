@@ -1,4 +1,5 @@
-//! A panel put into the text of a settings file, everything else of which stays as it is: comments, order, blanks.
+//! A panel put into the text of a settings file, everything else of which stays as it is: comments, order, blanks, the ends
+//! of its lines.
 
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
 
@@ -42,20 +43,74 @@ pub fn with_panel(text: &str, context: Option<&str>, names: &[String]) -> Result
             panel
         }
     };
-    let text = document.to_string();
-    Ok(Remembered { text: format!("{bom}{text}"), shown })
+    let changed = document.to_string();
+    let is_crlf = text.contains('\n') && text.matches('\n').count() == text.matches("\r\n").count();
+    let changed = if is_crlf { changed.replace("\r\n", "\n").replace('\n', "\r\n") } else { changed };
+    Ok(Remembered { text: format!("{bom}{changed}"), shown })
 }
 
 fn put(table: &mut dyn toml_edit::TableLike, list: Array) {
-    let mut value = Value::Array(list);
     match table.get_mut("panel") {
         Some(Item::Value(old)) => {
+            let mut value = old.as_array().and_then(|old| over_lines(old, &list)).unwrap_or(Value::Array(list));
             // A comment behind the list is about the setting, not about the names.
             *value.decor_mut() = old.decor().clone();
             *old = value;
         }
-        _ => drop(table.insert("panel", Item::Value(value))),
+        _ => drop(table.insert("panel", Item::Value(Value::Array(list)))),
     }
+}
+
+fn raw(text: Option<&toml_edit::RawString>) -> &str {
+    text.and_then(toml_edit::RawString::as_str).unwrap_or_default()
+}
+
+/// `new` in the place of `old`, one name a line with the comments of both; `None` where `old` is on one line, which has none.
+///
+/// A comment behind a name that goes stays with that name in front of it.
+fn over_lines(old: &Array, new: &Array) -> Option<Value> {
+    let between: Vec<(String, String)> = old
+        .iter()
+        .map(|name| {
+            let decor = name.decor();
+            (raw(decor.prefix()).to_owned(), raw(decor.suffix()).to_owned())
+        })
+        .collect();
+    let trailing = raw(Some(old.trailing()));
+    if !between.iter().any(|(before, after)| before.contains('\n') || after.contains('\n')) && !trailing.contains('\n')
+    {
+        return None;
+    }
+    let comment = |line: &str| line.find('#').map(|at| line[at..].trim_end().to_owned());
+    let names: Vec<String> = old.iter().map(|name| name.as_str().unwrap_or_default().to_owned()).collect();
+    // What stands on lines above a name, and behind it on its own; at the end what stands above the bracket.
+    let mut above: Vec<Vec<String>> = vec![Vec::new(); names.len() + 1];
+    let mut behind: Vec<Option<String>> = vec![None; names.len()];
+    for (index, own) in above.iter_mut().enumerate() {
+        let suffix = index.checked_sub(1).and_then(|before| between.get(before)).map_or("", |(_, suffix)| suffix);
+        let gap = format!("{suffix}{}", between.get(index).map_or(trailing, |(prefix, _)| prefix));
+        let (first, rest) = gap.split_once('\n').unwrap_or((&gap, ""));
+        match (comment(first), index.checked_sub(1)) {
+            (Some(text), Some(name)) => behind[name] = Some(text),
+            (Some(text), None) => own.push(text),
+            (None, _) => {}
+        }
+        own.extend(rest.lines().filter_map(comment));
+    }
+    let mut lines = Vec::new();
+    for name in new.iter().filter_map(Value::as_str) {
+        let known = names.iter().position(|old| old == name);
+        lines.extend(known.map(|known| std::mem::take(&mut above[known])).into_iter().flatten());
+        let said = known.and_then(|known| behind[known].take()).map(|text| format!(" {text}")).unwrap_or_default();
+        lines.push(format!("{},{said}", Value::from(name)));
+    }
+    for (index, name) in names.iter().enumerate() {
+        lines.append(&mut above[index]);
+        lines.extend(behind[index].take().map(|text| format!("# {name}: {}", text.trim_start_matches(['#', ' ']))));
+    }
+    lines.append(&mut above[names.len()]);
+    let text: String = lines.iter().map(|line| format!("\n  {line}")).collect();
+    format!("[{text}\n]").parse().ok()
 }
 
 #[cfg(test)]
@@ -71,13 +126,46 @@ mod tests {
         let text = "# Ours.\npanel = [\n  \"x\", # old\n] # why\n\njobs = 2 # two\n\n[models.a]\nuse = \"claude\"\n";
         insta::assert_snapshot!(remembered(text, None), @r#"
         # Ours.
-        panel = ["claude", "openai@o"] # why
+        panel = [
+          "claude",
+          "openai@o",
+          # x: old
+        ] # why
 
         jobs = 2 # two
 
         [models.a]
         use = "claude"
         "#);
+    }
+
+    #[test]
+    fn comments_within_a_list_stay_with_their_names_and_those_of_names_that_go_are_kept() {
+        let text = "panel = [ # ours\n  # the fast one\n  \"openai@o\", # cheap\n  'x' # slow\n  ,\n  # the rest\n  \"y\"\n  # end\n]\n";
+        insta::assert_snapshot!(remembered(text, None), @r#"
+        panel = [
+          "claude",
+          # ours
+          # the fast one
+          "openai@o", # cheap
+          # x: slow
+          # the rest
+          # end
+        ]
+        "#);
+        // Once more the same changes nothing.
+        let once = remembered(text, None);
+        assert_eq!(remembered(&once, None), once);
+    }
+
+    #[test]
+    fn the_ends_of_lines_stay_as_they_are() {
+        let text = "# Ours.\r\npanel = [\r\n  \"claude\", # one\r\n]\r\njobs = 2\r\n";
+        assert_eq!(
+            remembered(text, None),
+            "# Ours.\r\npanel = [\r\n  \"claude\", # one\r\n  \"openai@o\",\r\n]\r\njobs = 2\r\n"
+        );
+        assert_eq!(remembered("jobs = 2\r\n", Some("sql")).matches("\r\n").count(), 4);
     }
 
     #[test]

@@ -140,7 +140,7 @@ pub(crate) async fn ask<Q: Question>(
         if folder.status().models.get(&judge).is_none_or(|entry| entry.state != SlotState::Pending) {
             continue;
         }
-        jobs.push(SlotJob { id: judge, model, prompt: path, purpose: question.purpose() });
+        jobs.push(SlotJob { id: judge, model, prompt: path, purpose: question.purpose(), conversation: None });
     }
     if !jobs.is_empty() {
         let panel =

@@ -90,6 +90,11 @@ fn round_seats(layout: &Layout) -> Option<Seats> {
     Some(seats)
 }
 
+/// The seats of the panel in `layout`, over its further turns, under the names that `name` gives.
+fn seats_of(layout: &Layout, name: impl Fn(SlotId) -> String) -> BTreeMap<String, SeatMoney> {
+    round_seats(layout).unwrap_or_default().into_iter().map(|(slot, seat)| (name(slot), seat)).collect()
+}
+
 /// Everything that a session has spent, over all rounds.
 pub(crate) fn total(session: &Session) -> Money {
     let panel = session.panel();
@@ -101,6 +106,15 @@ pub(crate) fn total(session: &Session) -> Money {
         for (judge, seat) in round_seats(&session.layout().round(round)).unwrap_or_default() {
             let name = if round == Round(1) { String::new() } else { format!(", round {}", round.0) };
             named.insert(format!("judge {judge}{name}"), seat);
+        }
+    }
+    for record in panel.records() {
+        let Event::PanelOpened { panel: inner } = record.event else { continue };
+        let layout = session.layout().inner(inner);
+        let place = inner.folder();
+        named.extend(seats_of(&layout, |slot| format!("slot {slot}, {place}")));
+        for round in layout.rounds() {
+            named.extend(seats_of(&layout.round(round), |judge| format!("judge {judge}, {place}")));
         }
     }
     let sum = |of: fn(&SeatMoney) -> u64| named.values().map(of).sum();

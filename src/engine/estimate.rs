@@ -86,8 +86,8 @@ pub struct Estimate {
     version: u32,
     /// By seat, in the user's order.
     pub seats: Vec<SeatEstimate>,
-    /// Of all seats whose cost is known.
-    pub usd: UsdRange,
+    /// Of all seats whose cost is known; `null` where it is known of none.
+    pub usd: Option<UsdRange>,
     /// How many seats are asked whose price is not known.
     pub unknown_seats: usize,
 }
@@ -104,12 +104,7 @@ impl Estimate {
             .map(|(model, answer)| seat("slot", model, once, Range::of_bytes(prompt_bytes), *answer))
             .collect();
         if let Some(judge) = judge {
-            let (least, passes) = match judge.rules.passes {
-                Passes::One => (1, 1),
-                Passes::Two => (2, 2),
-            };
-            let calls = Range::new(least, if judge.rules.repair == Repair::Once { 2 * passes } else { passes });
-            let frame = Range::of_bytes(frame_bytes(&judge.prompts).saturating_add(task_bytes));
+            let (calls, frame) = judging(judge, task_bytes);
             for (model, shown) in judge.shown_to(models) {
                 if shown.is_empty() {
                     continue;
@@ -124,17 +119,55 @@ impl Estimate {
                 seats.push(seat("judge", &model, calls, prompt, ballot));
             }
         }
+        Self::sum(seats)
+    }
+
+    /// What it takes to have a finished run judged: `sizes` are the bytes of its complete answers, of the others there is
+    /// none, and `task_bytes` those of the task.
+    ///
+    /// Every judge gets the same range, from the fewest and shortest answers to the most and longest: what exactly it
+    /// would be shown says which answer is its own.
+    #[must_use]
+    pub fn of_judging(models: &[ResolvedModel], sizes: &[Option<u64>], judge: &JudgeRequest, task_bytes: u64) -> Self {
+        let complete = |index: &usize| sizes.get(*index).copied().flatten().is_some();
+        let judges: Vec<(ResolvedModel, u64)> = judge
+            .shown_to(models)
+            .into_iter()
+            .map(|(model, shown)| (model, shown.iter().filter(|index| complete(index)).count() as u64))
+            .collect();
+        let counts = || judges.iter().map(|(_, count)| *count).filter(|count| *count > 0);
+        let (fewest, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+        let answers = || sizes.iter().flatten().map(|bytes| Range::of_bytes(*bytes));
+        let shortest = answers().map(|answer| answer.low.min(SHOWN)).min().unwrap_or(0);
+        let longest = answers().filter_map(|answer| answer.high).map(|high| high.min(SHOWN)).max().unwrap_or(0);
+        let (calls, frame) = judging(judge, task_bytes);
+        let prompt = frame.plus(Range::new(shortest.saturating_mul(fewest), longest.saturating_mul(most)));
+        let ballot = Range::new(BALLOT.0 * fewest, BALLOT.1 * most);
+        Self::sum(judges.iter().map(|(model, _)| seat("judge", model, calls, prompt, ballot)).collect())
+    }
+
+    fn sum(seats: Vec<SeatEstimate>) -> Self {
         let known: Vec<UsdRange> = seats.iter().filter_map(|seat| seat.usd).collect();
         Self {
             version: 1,
-            usd: UsdRange {
+            usd: (!known.is_empty()).then(|| UsdRange {
                 low: known.iter().map(|usd| usd.low).sum(),
                 high: known.iter().map(|usd| usd.high).collect::<Option<Vec<_>>>().map(|all| all.into_iter().sum()),
-            },
+            }),
             unknown_seats: seats.iter().filter(|seat| seat.usd.is_none()).count(),
             seats,
         }
     }
+}
+
+/// How often a judge is asked, and the tokens of what stands around the answers.
+fn judging(judge: &JudgeRequest, task_bytes: u64) -> (Range, Range) {
+    let passes = match judge.rules.passes {
+        Passes::One => 1,
+        Passes::Two => 2,
+    };
+    let calls = Range::new(passes, if judge.rules.repair == Repair::Once { 2 * passes } else { passes });
+    (calls, Range::of_bytes(frame_bytes(&judge.prompts).saturating_add(task_bytes)))
 }
 
 /// The tokens of an answer.
@@ -217,7 +250,8 @@ mod tests {
         let usd = a.usd.unwrap();
         assert_eq!((usd.low.to_string(), usd.high.unwrap().to_string()), ("0.001201".into(), "0.010501".into()));
         assert_eq!((b.output_tokens, b.usd), (Range::new(100, 4000), None));
-        assert_eq!((estimate.unknown_seats, estimate.usd), (1, usd));
+        assert_eq!((estimate.unknown_seats, estimate.usd), (1, Some(usd)));
+        assert_eq!(Estimate::of(&models[1..], 1, None, 1).usd, None, "unknown is not nothing");
     }
 
     #[test]
@@ -240,5 +274,20 @@ mod tests {
         assert_eq!(of(&judge).calls, Range::new(2, 2));
         judge.rules.own = SelfVote::Include.into();
         assert_eq!(of(&judge).output_tokens, Range::new(2 * 3 * 60, 2 * 3 * 400));
+    }
+
+    #[test]
+    fn an_estimate_of_votes_on_finished_answers_tells_no_judge_apart() {
+        let models = ["a", "b", "c", "d"].map(|name| model(name, Some(("1", "10")), None));
+        let prompts = Arc::new(Prompts::embedded().unwrap());
+        let judge = JudgeRequest { judges: None, rules: SelfVote::Model.into(), prompts, prompts_dir: None };
+        let estimate = Estimate::of_judging(&models, &[Some(100), Some(10_000), None, Some(1000)], &judge, 50);
+        assert_eq!(estimate.seats.len(), 4);
+        let frame = frame_bytes(&judge.prompts) + 50;
+        for seat in &estimate.seats {
+            // `c`, which has no answer of its own, would be shown three, the others two.
+            let tokens = Range::new(frame.div_ceil(5) + 2 * 20, 2 * (frame.div_ceil(2) + 3 * 5000));
+            assert_eq!((seat.input_tokens, seat.output_tokens), (tokens, Range::new(2 * 60, 2 * 3 * 400)));
+        }
     }
 }

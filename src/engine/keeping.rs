@@ -6,6 +6,9 @@ use std::path::{Component, Path, PathBuf};
 use super::input::Input;
 use crate::error::{Error, Result};
 
+/// What is to be named.
+const FOLDER: &str = "a folder";
+
 /// Where a session is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Keeping {
@@ -29,10 +32,10 @@ impl Keeping {
     /// nothing. Two that contradict each other are an error.
     pub fn of(input: &Input, option: Option<&Path>, legacy: bool, cwd: &Path, configured: &Path) -> Result<Self> {
         let directives = &input.directives;
-        let option = option.map(|path| contained(path, cwd, "`--session-path`").map(|real| (path, real)));
+        let option = option.map(|path| contained(path, cwd, "`--session-path`", FOLDER).map(|real| (path, real)));
         let option = option.transpose()?;
         let line = directives.session_path.as_ref().map(|line| {
-            let real = contained(Path::new(&line.value), cwd, &format!("{}: `SESSION_PATH`", line.place))?;
+            let real = contained(Path::new(&line.value), cwd, &format!("{}: `SESSION_PATH`", line.place), FOLDER)?;
             Ok::<_, Error>((line, real))
         });
         let line = line.transpose()?;
@@ -70,16 +73,21 @@ impl Keeping {
     }
 }
 
-/// A folder of the caller's for the session, without links: it must be inside `cwd`, wherever links lead. `origin` says
-/// who named it.
-fn contained(path: &Path, cwd: &Path, origin: &str) -> Result<PathBuf> {
+/// `path` without links, which must be inside `cwd`, wherever links lead; it need not exist. `origin` says who named it, and
+/// `wanted` what it should be (`a folder`).
+///
+/// # Errors
+/// It is empty, leads elsewhere, or through a link that cannot be followed.
+pub fn contained(path: &Path, cwd: &Path, origin: &str, wanted: &str) -> Result<PathBuf> {
     if path.as_os_str().is_empty() {
-        return Err(Error::usage(format!("{origin} names no folder")).hint("name a folder below the current directory"));
+        return Err(
+            Error::usage(format!("{origin} names nothing")).hint(format!("name {wanted} below the current directory"))
+        );
     }
     let root = fs_err::canonicalize(cwd)?;
     let refused = |what: String| {
         Error::usage(format!("{origin} names `{}`, {what}", path.display()))
-            .hint(format!("name a folder below the current directory, `{}`", root.display()))
+            .hint(format!("name {wanted} below the current directory, `{}`", root.display()))
     };
     let mut real = root.clone();
     for part in path.components() {
@@ -123,7 +131,7 @@ mod tests {
         symlink("nowhere", root.join("dangling")).unwrap();
         symlink("round", root.join("round")).unwrap();
         let inside = |path: &str| {
-            contained(Path::new(path), &root, "x").map(|real| real.strip_prefix(&root).unwrap().to_owned())
+            contained(Path::new(path), &root, "x", FOLDER).map(|real| real.strip_prefix(&root).unwrap().to_owned())
         };
         for (path, expected) in [
             ("new/folder", "new/folder"),
@@ -136,7 +144,7 @@ mod tests {
             assert_eq!(inside(path).unwrap(), Path::new(expected), "{path}");
         }
         let absolute = root.join("within/new");
-        assert_eq!(contained(&absolute, &root, "x").unwrap(), root.join("real/new"));
+        assert_eq!(contained(&absolute, &root, "x", FOLDER).unwrap(), root.join("real/new"));
         for path in ["..", "../x", "/etc", "a/../../x", "out/tmp", "real/../../x", "dangling/x", "round/x", ""] {
             let error = inside(path).unwrap_err();
             assert!(error.to_string().contains(path), "{error}");

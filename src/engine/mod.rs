@@ -6,6 +6,7 @@
 
 mod ask;
 mod bill;
+mod cancel;
 mod directives;
 mod drift;
 mod estimate;
@@ -29,13 +30,14 @@ mod verify;
 mod vote;
 mod workspace;
 
+pub use cancel::cancel;
 pub use directives::{Directive, Directives, TopLines};
 pub use estimate::{Estimate, Range, SeatEstimate, UsdRange};
 pub use flat::{FLAT_FOLDER, copy_flat, wants_flat_copies};
 pub use import::ImportRequest;
 pub use input::{Input, read_input};
 pub use judge::JudgeRequest;
-pub use keeping::Keeping;
+pub use keeping::{Keeping, contained};
 pub use local::local_server;
 pub use outcome::{Decision, Outcome};
 pub use plan::{ChosenBy, Terms};
@@ -52,10 +54,12 @@ pub(crate) use bill::total;
 pub(crate) use drift::{Drifted, drifted_prompts};
 pub(crate) use judge::{answer_of, judge_of, seated_judges};
 pub(crate) use plan::{WrittenTerms, load_again, written};
+pub(crate) use publish::{isolation_told, panel_notes, record_notes};
 pub(crate) use record::{record, show_last, show_since};
 pub(crate) use round::Chance;
 pub(crate) use rules::Bench;
 pub(crate) use run::{end, stopped_state};
 pub(crate) use services::Panel;
 pub(crate) use shown::leak_scan;
+pub(crate) use verify::SNAPSHOT_RULE;
 pub(crate) use workspace::{MOST_BYTES, MOST_FILES, is_obeyed, publish_snapshot, take_selection};

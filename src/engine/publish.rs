@@ -189,7 +189,7 @@ fn asked_here<'r>(slots: &'r [Record], judges: &'r [Record]) -> impl Iterator<It
 
 /// What kept judges apart, or slots where no judge was asked: by the records, not by what is in force here, so that the
 /// verdict is the same whoever publishes it.
-pub(super) fn isolation_told(slots: &[Record], judges: &[Record]) -> String {
+pub(crate) fn isolation_told(slots: &[Record], judges: &[Record]) -> String {
     let used = asked_here(slots, judges).filter_map(|records| isolations_used(records).last()).last();
     used.or_else(|| isolation(judges)).or_else(|| isolation(slots)).unwrap_or_default().to_owned()
 }
@@ -282,7 +282,7 @@ impl Told<'_> {
 }
 
 /// What a reader must know about how slots and judges were asked, as their records tell it.
-pub(super) fn record_notes(slots: &[Record], judges: &[Record]) -> Vec<String> {
+pub(crate) fn record_notes(slots: &[Record], judges: &[Record]) -> Vec<String> {
     let mut notes = Vec::new();
     if was_revealed(slots) {
         notes.push("the names were revealed to a person before this verdict; the record says when".to_owned());
@@ -339,7 +339,7 @@ fn was_revealed(records: &[Record]) -> bool {
 
 /// What a reader must know about how the answers came about.
 /// `asked` are the judges, unless their ballots are from elsewhere.
-pub(super) fn panel_notes(slots: &Status, panel: &Manifest, asked: Option<(&Manifest, &Status)>) -> Vec<String> {
+pub(crate) fn panel_notes(slots: &Status, panel: &Manifest, asked: Option<(&Manifest, &Status)>) -> Vec<String> {
     let mut notes = Vec::new();
     let judges = asked.map(|(manifest, status)| ("judge", status, manifest));
     for (side, status, manifest) in [("slot", slots, panel)].into_iter().chain(judges) {

@@ -382,6 +382,7 @@ async fn run_slots(
                 Some(_) => Purpose::Ballot { schema: task_schema() },
                 None => Purpose::Answer,
             },
+            conversation: None,
         })
         .collect();
     if jobs.is_empty() {

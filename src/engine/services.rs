@@ -220,6 +220,7 @@ fn plan_of(model: &ResolvedModel, environment: &Environment) -> Option<agents::P
     let nowhere = Path::new("/");
     let call = agents::Call {
         purpose: agents::Purpose::Answer,
+        talk: agents::Talk::Alone,
         prompt_file: nowhere,
         work_dir: nowhere,
         private_dir: nowhere,

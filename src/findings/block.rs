@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::json;
 use super::reading::read_all;
 use super::{FindingsNote, FindingsNoteKind, FindingsRead};
-use crate::judging::Fence;
+use crate::judging::{Blocks, blocks_called, whole_json};
 
 /// What the block is called.
 const NAME: &str = "findings";
@@ -71,16 +71,16 @@ pub fn read_findings(reply: &str) -> Result<FindingsRead, BadFindings> {
 /// As [`read_findings`].
 pub fn read_findings_below(reply: &str, roots: &[&str]) -> Result<FindingsRead, BadFindings> {
     let reply = reply.trim_start_matches('\u{feff}');
-    let found = find(reply);
+    let Blocks { named, json, quoted } = blocks_called(NAME, reply);
     let mut notes = Vec::new();
     let mut note = |kind| notes.push(FindingsNote { kind, finding: None, text: None });
-    if found.quoted > 0 {
+    if quoted > 0 {
         note(FindingsNoteKind::QuotedBlock);
     }
-    let value = match found.blocks.as_slice() {
+    let value = match named.as_slice() {
         [] => match whole_json(reply) {
             Some(text) => parsed(text)?,
-            None => return Err(BadFindings::NoBlock { quoted: found.quoted, json: found.json }),
+            None => return Err(BadFindings::NoBlock { quoted, json: !json.is_empty() }),
         },
         [block] => parsed(block)?,
         [first, rest @ ..] => {
@@ -101,97 +101,6 @@ pub fn read_findings_below(reply: &str, roots: &[&str]) -> Result<FindingsRead, 
 
 fn parsed(text: &str) -> Result<Value, BadFindings> {
     json::read(text).map_err(BadFindings::NotJson)
-}
-
-/// What a reply holds besides prose.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Found {
-    /// The contents of the top-level blocks.
-    blocks: Vec<String>,
-    /// Openings of such blocks inside of other fences.
-    quoted: usize,
-    /// Whether there is a `json` block.
-    json: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Findings,
-    Json,
-    Other,
-}
-
-fn find(text: &str) -> Found {
-    let mut found = Found::default();
-    let mut open: Option<(Fence, Kind)> = None;
-    let mut lines: Vec<&str> = Vec::new();
-    let mut begun = false;
-    for line in text.split(['\n', '\r']) {
-        let first = !begun && !line.trim().is_empty();
-        begun |= first;
-        match open {
-            // A reply that is fenced as a whole is taken out of its wrapping.
-            None if first && wraps(line) => {}
-            None => {
-                open = opening(line);
-                found.json |= open.is_some_and(|(_, kind)| kind == Kind::Json);
-                lines.clear();
-            }
-            Some((fence, kind)) if fence.is_closed_by(line) => {
-                if kind == Kind::Findings {
-                    found.blocks.push(lines.join("\n"));
-                }
-                open = None;
-            }
-            Some(_) => match opening(line) {
-                Some((_, Kind::Findings)) => found.quoted += 1,
-                _ => lines.push(line),
-            },
-        }
-    }
-    // The closing fence was forgotten: JSON that is cut off is none, so nothing is guessed.
-    if let Some((_, Kind::Findings)) = open {
-        found.blocks.push(lines.join("\n"));
-    }
-    found
-}
-
-fn info(line: &str) -> Option<(Fence, String)> {
-    let (fence, info) = Fence::opened_by(line)?;
-    let word = info.trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`' | '{' | '}' | '.'));
-    let word = word.split(|c: char| !c.is_alphanumeric() && c != '-').next().unwrap_or_default();
-    Some((fence, word.to_ascii_lowercase()))
-}
-
-fn opening(line: &str) -> Option<(Fence, Kind)> {
-    let (fence, word) = info(line)?;
-    let kind = match word.as_str() {
-        NAME => Kind::Findings,
-        "json" => Kind::Json,
-        _ => Kind::Other,
-    };
-    Some((fence, kind))
-}
-
-fn wraps(line: &str) -> bool {
-    info(line).is_some_and(|(_, word)| ["", "md", "markdown", "text", "txt"].contains(&word.as_str()))
-}
-
-/// The JSON that `text` is as a whole, bare or in one fence.
-fn whole_json(text: &str) -> Option<&str> {
-    let text = text.trim();
-    let is_json = |text: &str| text.starts_with(['{', '[']);
-    if is_json(text) {
-        return Some(text);
-    }
-    let (first, rest) = text.split_once(['\n', '\r'])?;
-    let (fence, word) = info(first)?;
-    if word != "json" && !wraps(first) {
-        return None;
-    }
-    let (inside, last) = rest.rsplit_once(['\n', '\r'])?;
-    let alone = fence.is_closed_by(last) && !inside.split(['\n', '\r']).any(|line| fence.is_closed_by(line));
-    Some(inside.trim()).filter(|inside| alone && is_json(inside))
 }
 
 #[cfg(test)]
@@ -224,7 +133,6 @@ mod tests {
             format!("```findings\r\n{}\r\n```\r\n", ONE.replace('\n', "\r\n")),
             format!("~~~~ Findings\n{ONE}\n~~~~"),
             format!("  ```findings json\n{ONE}\n  ```"),
-            format!("``` {{.findings}}\n{ONE}\n```"),
             format!("```findings\n{ONE}"),
             format!("\u{feff}```findings\n{list}\n```"),
             format!("```markdown\nSome words\n````findings\n{ONE}\n````\n```"),
@@ -261,6 +169,14 @@ mod tests {
         assert_eq!(reads_one(&both), [FindingsNoteKind::QuotedBlock]);
         let in_a_diff = format!("```diff\n+ ~~~findings\n~~~findings\n{NONE}\n```\n```findings\n{ONE}\n```");
         assert_eq!(reads_one(&in_a_diff), [FindingsNoteKind::QuotedBlock]);
+    }
+
+    #[test]
+    fn a_block_that_no_reader_sees_does_not_count() {
+        let hidden = format!("Fine.\n<!--\n```findings\n{ONE}\n```\n-->\n");
+        assert_eq!(titles(&hidden), Err(BadFindings::NoBlock { quoted: 1, json: false }));
+        let block = format!("{hidden}```findings\n{NONE}\n```");
+        assert_eq!(titles(&block), Ok(Vec::new()));
     }
 
     #[test]

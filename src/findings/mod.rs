@@ -16,6 +16,7 @@ mod ballot;
 mod block;
 mod contain;
 mod entry;
+mod fingerprint;
 mod fix_prompt;
 mod json;
 mod ledger;
@@ -28,6 +29,7 @@ mod rule;
 mod schema;
 mod state;
 mod text;
+mod votes;
 
 pub use crate::config::{Consensus, FailOn, Severity};
 pub use ballot::{
@@ -36,6 +38,7 @@ pub use ballot::{
 };
 pub use block::{BadFindings, read_findings, read_findings_below};
 pub use entry::{LedgerEntry, LedgerLine, LedgerVote, Remark, Ruling, Witness};
+pub use fingerprint::fingerprints;
 pub use fix_prompt::{FixForm, FixPrompt, ToFix, fix_prompt};
 pub use ledger::{LEDGER_FILE, Ledger, LedgerBreak, LedgerError, LedgerRead};
 pub use merge::{Identified, Known, Merged, Seen, merge};
@@ -47,6 +50,7 @@ pub use prompt::{
 pub use rule::{FindingTally, Judged, MissingSeats, ReviewDecision, ReviewVerdict, Seats, Standing, decide_review};
 pub use schema::findings_schema;
 pub use state::{FindingRecord, FindingState, Findings, IllegalEntry, finding_transition};
+pub use votes::{FindingStanding, FindingStandings, FindingVotes, JudgeOnFindings, ReviewResult};
 
 #[cfg(test)]
 mod tests;

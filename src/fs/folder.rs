@@ -2,7 +2,7 @@
 //! never followed.
 
 use std::ffi::{CString, OsStr, OsString};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
@@ -128,6 +128,25 @@ impl Folder {
     #[must_use]
     pub fn is_empty_folder(&self, name: &OsStr) -> bool {
         self.inside(name).and_then(|folder| folder.entries()).is_ok_and(|entries| entries.is_empty())
+    }
+
+    /// The bytes of the plain file `name`.
+    ///
+    /// # Errors
+    /// It is another kind of thing, cannot be read, or has more than `most` bytes.
+    pub fn read(&self, name: &OsStr, most: u64) -> io::Result<Vec<u8>> {
+        // Without waiting for whoever may be at the other end of a pipe.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let file = openat(&self.0, name, flags, Mode::empty())?;
+        if kind_of(&fstat(&file)?) != EntryKind::File {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file"));
+        }
+        let mut bytes = Vec::new();
+        io::Read::take(std::fs::File::from(file), most.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > most {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {most} bytes")));
+        }
+        Ok(bytes)
     }
 
     /// How many bytes the files in it have, those in its folders included.

@@ -17,15 +17,18 @@ pub enum Touched {
 
 /// The first of what is below `folder`, or the folder itself, that was touched after `since`, paths relative to it.
 ///
-/// `None` also where that cannot be told: `beside` is a file that was written before and never again; where it looks
-/// touched, all of it is a copy.
+/// `None` also where that cannot be told: `beside` is a file that was written before the folder and never again; where it
+/// looks touched, all of it is a copy.
 #[must_use]
 pub fn touched_since(folder: &Path, since: Timestamp, beside: &Path) -> Option<Touched> {
-    let is_later = |path: &Path| {
+    let changed = |path: &Path| {
         let found = fs::symlink_metadata(path).ok()?;
         let at = Timestamp::new(found.ctime(), i32::try_from(found.ctime_nsec()).ok()?).ok()?;
-        Some((at > since, found.is_dir()))
+        Some((at, found.is_dir()))
     };
+    // The clock of files lags behind by its step; what the folder was given its name by comes before that moment, too.
+    let since = changed(folder).map_or(since, |(named, _)| named.min(since));
+    let is_later = |path: &Path| changed(path).map(|(at, is_folder)| (at > since, is_folder));
     if is_later(beside).is_none_or(|(later, _)| later) {
         return None;
     }
@@ -89,11 +92,11 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let root = place.path().join("root");
         let beside = place.path().join("beside");
+        replace(&beside, b"x").unwrap();
         create_dir_all(&root.join("sub")).unwrap();
         for file in ["sub/a", "sub/b", "c"] {
             replace(&root.join(file), b"x").unwrap();
         }
-        replace(&beside, b"x").unwrap();
         let then = moment(place.path());
         assert_eq!(touched_since(&root, then, &beside), None);
         remove_if_exists(&root.join("sub/a")).unwrap();

@@ -2,7 +2,7 @@
 
 /// What opens a block and what must close it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Fence {
+pub(super) struct Fence {
     /// A backtick or a tilde.
     mark: u8,
     /// How many.
@@ -11,7 +11,7 @@ pub(crate) struct Fence {
 
 impl Fence {
     /// The fence that `line` opens, and the words after it.
-    pub(crate) fn opened_by(line: &str) -> Option<(Self, &str)> {
+    pub(super) fn opened_by(line: &str) -> Option<(Self, &str)> {
         let inner = line.trim_start();
         let mark = *inner.as_bytes().first().filter(|byte| matches!(byte, b'`' | b'~'))?;
         let run = inner.bytes().take_while(|byte| *byte == mark).count();
@@ -29,7 +29,7 @@ impl Fence {
     }
 
     /// Whether `line` ends the block.
-    pub(crate) fn is_closed_by(self, line: &str) -> bool {
+    pub(super) fn is_closed_by(self, line: &str) -> bool {
         let line = line.trim();
         line.len() >= self.run && line.bytes().all(|byte| byte == self.mark)
     }

@@ -39,10 +39,11 @@ pub use assign::{AssignError, Assignment, assign};
 pub use ballot::{
     Ballot, CastVote, Missing, MissingReason, Note, NoteKind, TaskBallot, TaskVote, VoteVerdict, parse, parse_task,
 };
-pub(crate) use ballot::{Entry, Subject, agreed, find_entries, json_entries, named, stated, words};
+pub(crate) use ballot::{
+    Blocks, Entry, Subject, agreed, blocks_called, find_entries, json_entries, named, stated, whole_json, words,
+};
 pub use copy::{AnswerCopy, CopyRules, LeakCount};
 pub use coverage::{Coverage, check_panel};
-pub(crate) use fences::Fence;
 pub use fit::{BYTES_PER_TOKEN, FitError, Fitted};
 pub use import::{
     AnswerNames, ImportError, ImportPattern, ImportedJudge, PatternProblem, read_json, read_reply, read_text,

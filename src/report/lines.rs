@@ -162,6 +162,9 @@ fn ending(end: &SlotEnd, took: Option<u64>, ink: Ink) -> String {
         // Which setting would say which of the models this is.
         text.push_str(" (asked without a setting that its provider does not take)");
     }
+    if let Some(why) = end.turn.as_ref().and_then(|turn| turn.why.as_deref()) {
+        text.push_str(&format!(" (not in its own conversation: {})", first_line(why)));
+    }
     if let Some(error) = &end.error {
         text.push_str(&format!(" {}: {}", error.reason.as_str(), first_line(&error.detail)));
     }

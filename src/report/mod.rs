@@ -21,6 +21,7 @@ mod published;
 mod schema;
 pub mod sheet;
 mod sheet_text;
+mod shown;
 pub mod stats;
 mod tables;
 mod views;
@@ -34,6 +35,7 @@ pub use lines::{PlainLines, Starts, unanswered};
 pub use live::LiveLines;
 pub use schema::Format;
 pub use sheet_text::sheet_text;
+pub use shown::{session_text, slot_text, verdict_json, verdict_line, verdict_text};
 pub use tables::{list_text, status_text};
 pub use views::{FolderReport, ListEntry, SessionReport, StatusReport};
 

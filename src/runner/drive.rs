@@ -1,11 +1,11 @@
 //! The one seam between a slot and what answers it: a process, a model API, a recording.
 
+use std::ffi::OsString;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
 
 use super::attempt::Attempt;
 use super::classify::{StopCause, Stopped};
@@ -13,14 +13,14 @@ use super::job::Purpose;
 use super::private::PrivateFolder;
 use super::process::{self, ProcessEnd, ProcessSink, ProcessSpec};
 use super::sink::AttemptSink;
+use super::streams::{drive_http, drive_replay};
+use super::turn::{Asked, Said, Taken, Way, confirmed, id_of, not_gone_on_with};
 use super::workspace::{Placed, Workspace};
 use crate::capture::Decoder;
-use crate::config::{OutputFormat, Provider, Target};
+use crate::config::{OutputFormat, Target};
 use crate::isolation::Mechanism;
-use crate::session::slot::{Output, Reason, StreamEnd, TypedError};
-use crate::slots::agents;
-use crate::slots::http;
-use crate::slots::replay::{self, ReplayError};
+use crate::session::slot::{Activity, Output, Reason, StreamEnd, TurnMode, TypedError};
+use crate::slots::agents::{self, Files, Talk, TranscriptFiles};
 
 /// A driver is told to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,29 +46,73 @@ pub(crate) struct Driven {
     pub(crate) workspace_changed: Option<String>,
     /// A file of the slot refused to be written.
     pub(crate) io_error: Option<io::Error>,
+    /// What a program left of the conversation that it was held in; absent where none was asked for.
+    pub(super) transcript: Option<io::Result<Files>>,
+    /// In a conversation: how the turn was taken.
+    pub(super) taken: Option<Taken>,
 }
 
-/// Drives one attempt to its end.
+/// Drives one attempt to its end. One that was to go on with a conversation, and could not, is made again in a new one.
 pub(crate) async fn drive(attempt: &Attempt, sink: &mut AttemptSink, halted: watch::Receiver<Option<Halt>>) -> Driven {
+    let job = &attempt.job;
+    let Some(conversation) = &job.conversation else {
+        return once(attempt, Asked { prompt: &job.prompt, talk: Talk::Alone, said: None }, sink, halted).await;
+    };
+    let mut why = None;
+    match conversation.way(&job.model) {
+        Way::Begin => {}
+        Way::Anew(reason) => why = Some(reason),
+        Way::GoOn(said, id) => {
+            let talk = id.as_ref().map_or(Talk::Begins, Talk::GoesOn);
+            let asked = Asked { prompt: &said.prompt, talk, said: Some(said) };
+            let mut driven = once(attempt, asked, sink, halted.clone()).await;
+            match not_gone_on_with(id.as_ref(), &driven, &job.model, sink.answer.bytes()) {
+                None => {
+                    let (mode, why) = confirmed(id.as_ref(), &driven);
+                    driven.taken = Some(Taken::new(mode, why, &job.model, &mut driven));
+                    return driven;
+                }
+                Some(reason) => {
+                    let again = Activity::Retry { attempt: 1, of: 1, in_seconds: 0, why: reason.clone() };
+                    sink.activity(again);
+                    why = Some(reason);
+                }
+            }
+        }
+    }
+    let asked = Asked { prompt: &job.prompt, talk: Talk::Begins, said: None };
+    let mut driven = once(attempt, asked, sink, halted).await;
+    let mode = if why.is_some() { TurnMode::Anew } else { TurnMode::Begun };
+    driven.taken = Some(Taken::new(mode, why, &job.model, &mut driven));
+    driven
+}
+
+/// Asks once.
+async fn once(
+    attempt: &Attempt,
+    asked: Asked<'_>,
+    sink: &mut AttemptSink,
+    halted: watch::Receiver<Option<Halt>>,
+) -> Driven {
     match &attempt.job.model.target {
-        Target::Process { output, .. } => drive_process(attempt, *output, sink, halted).await,
+        Target::Process { output, .. } => drive_process(attempt, asked, *output, sink, halted).await,
         Target::Http { provider, model } => {
             let key = provider.api_key_env.as_deref().and_then(|name| attempt.shared.environment.text(name));
             if let (Some(name), None | Some("")) = (&provider.api_key_env, key) {
                 // Asking without the key would only be refused, or worse, retried.
                 return failed(Reason::Auth, &format!("the variable `{name}` is not set"));
             }
-            drive_http(attempt, provider, key, model, sink, halted).await
+            drive_http(attempt, asked, provider, key, model, sink, halted).await
         }
         Target::Local { model } => match &attempt.shared.local {
-            Some((provider, key)) => drive_http(attempt, provider, Some(key), model, sink, halted).await,
+            Some((provider, key)) => drive_http(attempt, asked, provider, Some(key), model, sink, halted).await,
             None => failed(Reason::Network, "the local model's server is not running"),
         },
         Target::Replay { file, output, pace } => drive_replay(file, *output, *pace, sink, halted).await,
     }
 }
 
-fn failed(reason: Reason, detail: &str) -> Driven {
+pub(super) fn failed(reason: Reason, detail: &str) -> Driven {
     Driven {
         end: StreamEnd { error: Some(TypedError::new(reason, detail)), ..StreamEnd::default() },
         ..Driven::default()
@@ -77,6 +121,7 @@ fn failed(reason: Reason, detail: &str) -> Driven {
 
 async fn drive_process(
     attempt: &Attempt,
+    asked: Asked<'_>,
     output: OutputFormat,
     sink: &mut AttemptSink,
     mut halted: watch::Receiver<Option<Halt>>,
@@ -96,10 +141,19 @@ async fn drive_process(
         Driven { spawn_error: Some(why), ..Driven::default() }
     };
     let mut private = surroundings.private_folder();
+    let runs_in = match &shared.workspace {
+        Some(workspace) => workspace.directory(shared.mechanism, &private),
+        None => directory.canonicalize(),
+    };
+    let runs_in = match runs_in {
+        Ok(runs_in) => runs_in,
+        Err(error) => return no_folder(error),
+    };
     let call = agents::Call {
         purpose,
-        prompt_file: &job.prompt,
-        work_dir: &directory,
+        talk: asked.talk,
+        prompt_file: asked.prompt,
+        work_dir: &runs_in,
         private_dir: private.program(),
         retries: shared.limits.retries,
         nested_sandbox: match shared.mechanism {
@@ -131,16 +185,18 @@ async fn drive_process(
     let place = placed.as_ref().map(|placed| placed.directory.as_path());
     let session = &shared.session;
     let enclosed =
-        surroundings.enclose(shared.mechanism, &mut private, session, &directory, &job.prompt, place, &mut plan);
+        surroundings.enclose(shared.mechanism, &mut private, session, &directory, asked.prompt, place, &mut plan);
     let enclosed = match enclosed {
         Ok(enclosed) => enclosed,
         Err(error) => return no_folder(error),
     };
+    let transcript =
+        plan.transcript.as_ref().map(|transcript| (enclosed.place_of(transcript, &private), transcript.files));
     let directory = place.map_or(directory, Path::to_owned);
     let spec = ProcessSpec {
         environment: plan.env,
         input: match plan.stdin {
-            agents::Stdin::PromptFile => Some(job.prompt.clone()),
+            agents::Stdin::PromptFile => Some(asked.prompt.to_owned()),
             agents::Stdin::Empty => None,
         },
         enclosure: enclosed.enclosure,
@@ -148,24 +204,18 @@ async fn drive_process(
         supervisor: Some(shared.supervisor.clone()),
         ..ProcessSpec::new(plan.argv, directory, enclosed.mechanism)
     };
-    let (stop, stopped) = watch::channel(None);
-    let control = process::Control::new(stopped, attempt.pause.clone());
-    let mut stream = ProcessStream { decoder: Decoder::new(output).bounded(plan.retries), sink };
-    let end = {
-        let running = process::run(&spec, &mut stream, control);
-        tokio::pin!(running);
-        loop {
-            tokio::select! {
-                end = &mut running => break end,
-                changed = halted.changed() => match changed {
-                    Ok(()) => if let Some(halt) = *halted.borrow_and_update() {
-                        stop.send_replace(Some(if halt.kill { process::Stop::Kill } else { process::Stop::Term }));
-                    },
-                    Err(_) => break running.await,
-                }
-            }
+    let mut decoder = Decoder::new(output).bounded(plan.retries);
+    if let Some(said) = asked.said {
+        decoder = decoder.after(said.kept.reported);
+        if let Err(unusable) =
+            take_along(said, transcript.as_ref(), plan.first, &spec, attempt, sink, &mut halted).await
+        {
+            remove(private).await;
+            return unusable;
         }
-    };
+    }
+    let mut stream = ProcessStream { decoder, sink };
+    let end = run(&spec, &mut stream, attempt, &mut halted).await;
     let halt = *halted.borrow();
     let mut workspace_changed = None;
     // What was stopped is not counted anyway.
@@ -174,9 +224,93 @@ async fn drive_process(
         let looked = tokio::task::spawn_blocking(move || workspace.changed(&placed)).await;
         workspace_changed = looked.unwrap_or_else(|error| Some(format!("it was not compared: {error}")));
     }
-    remove(private).await;
     let ProcessStream { decoder, sink } = stream;
-    Driven { workspace_changed, ..finish_process(end, decoder, sink, halt) }
+    let mut driven = finish_process(end, decoder, sink, halt);
+    if let (Some((folder, files)), Some(id), None) = (transcript, id_of(&job.model, &driven), halt) {
+        let collected = tokio::task::spawn_blocking(move || files.collect(&folder, &id)).await;
+        driven.transcript = Some(collected.unwrap_or_else(|error| Err(io::Error::other(error))));
+    }
+    remove(private).await;
+    Driven { workspace_changed, ..driven }
+}
+
+/// Runs a program to its end, or to where it is halted.
+async fn run(
+    spec: &ProcessSpec,
+    sink: &mut dyn ProcessSink,
+    attempt: &Attempt,
+    halted: &mut watch::Receiver<Option<Halt>>,
+) -> ProcessEnd {
+    let (stop, stopped) = watch::channel(None);
+    let control = process::Control::new(stopped, attempt.pause.clone());
+    let order = |halt: Option<Halt>| {
+        if let Some(halt) = halt {
+            stop.send_replace(Some(if halt.kill { process::Stop::Kill } else { process::Stop::Term }));
+        }
+    };
+    // It may have come while something else ran.
+    order(*halted.borrow_and_update());
+    let running = process::run(spec, sink, control);
+    tokio::pin!(running);
+    loop {
+        tokio::select! {
+            end = &mut running => return end,
+            changed = halted.changed() => match changed {
+                Ok(()) => order(*halted.borrow_and_update()),
+                Err(_) => return running.await,
+            }
+        }
+    }
+}
+
+/// Puts a conversation where the program that runs as `spec` says looks for it; else says how the slot ends.
+async fn take_along(
+    said: &Said,
+    transcript: Option<&(PathBuf, TranscriptFiles)>,
+    first: Option<Vec<OsString>>,
+    spec: &ProcessSpec,
+    attempt: &Attempt,
+    sink: &mut AttemptSink,
+    halted: &mut watch::Receiver<Option<Halt>>,
+) -> Result<(), Driven> {
+    let put = match transcript {
+        Some((folder, _)) => agents::restore(folder, &said.kept.files).map_err(|error| error.to_string()),
+        None => Err("the program keeps its conversations elsewhere".to_owned()),
+    };
+    // Not of the model: nothing was asked yet.
+    put.map_err(|why| failed(Reason::BadOutput, &why))?;
+    let Some(first) = first else { return Ok(()) };
+    let spec = ProcessSpec { argv: first, input: None, ..spec.clone() };
+    let end = run(&spec, &mut Aside(sink), attempt, halted).await;
+    let halt = *halted.borrow();
+    if let Some(halt) = halt.filter(|_| end.stopped.is_some()) {
+        let stopped = Some(Stopped { cause: halt.cause, after_answer: false });
+        return Err(Driven { stopped, ..Driven::default() });
+    }
+    if end.exit_code() == Some(0) {
+        return Ok(());
+    }
+    let why = end.spawn_error().map_or_else(|| "the program could not find it a place".to_owned(), |e| with_causes(e));
+    Err(failed(Reason::BadOutput, &why))
+}
+
+/// What a program prints that is no answer and no part of one.
+struct Aside<'a>(&'a mut AttemptSink);
+
+impl ProcessSink for Aside<'_> {
+    fn stdout(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.stderr(bytes)
+    }
+
+    fn stderr(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.received(bytes.len());
+        self.0.log.push(bytes);
+        Ok(())
+    }
+
+    fn answer_complete(&self) -> bool {
+        false
+    }
 }
 
 /// Makes the workspace ready, and looks that it is what was recorded; else says how the slot ends.
@@ -230,8 +364,8 @@ fn finish_process(end: ProcessEnd, decoder: Decoder, sink: &mut AttemptSink, hal
         signal: end.signal(),
         stopped,
         end: stream,
-        workspace_changed: None,
         io_error: end.sink_error.or(flushed),
+        ..Driven::default()
     };
     if matches!(end.outcome, process::Outcome::Lost) {
         driven
@@ -282,106 +416,5 @@ impl ProcessSink for ProcessStream<'_> {
 
     fn in_vain(&self) -> bool {
         self.decoder.gave_up()
-    }
-}
-
-async fn drive_http(
-    attempt: &Attempt,
-    provider: &Provider,
-    key: Option<&str>,
-    model: &str,
-    sink: &mut AttemptSink,
-    mut halted: watch::Receiver<Option<Halt>>,
-) -> Driven {
-    let Some(client) = &attempt.shared.http else {
-        return failed(Reason::Network, "no HTTP client was prepared");
-    };
-    let prompt = match fs_err::read_to_string(&attempt.job.prompt) {
-        Ok(prompt) => prompt,
-        Err(error) => return Driven { io_error: Some(error), ..Driven::default() },
-    };
-    let schema = match &attempt.job.purpose {
-        Purpose::Ballot { schema } => Some(http::JsonSchema { name: "ballot".to_owned(), value: schema.clone() }),
-        Purpose::Review { schema } => Some(http::JsonSchema { name: "findings".to_owned(), value: schema.clone() }),
-        Purpose::Answer | Purpose::Fix { .. } => None,
-    };
-    let request = http::Request {
-        provider,
-        key,
-        model,
-        settings: &attempt.job.model.settings,
-        prompt: &prompt,
-        schema: schema.as_ref(),
-        retries: attempt.shared.limits.retries,
-    };
-    let stop = CancellationToken::new();
-    let asking = client.ask(&request, sink, &stop);
-    let result = until_halted(asking, &mut halted, &stop).await;
-    let halt = *halted.borrow();
-    let cancelled = stop.is_cancelled();
-    match result {
-        Ok(mut end) => {
-            // An answer that was complete before the stop arrived stays complete.
-            let stopped = halt.filter(|_| cancelled && end.error.is_some());
-            if stopped.is_some() {
-                end.error = None;
-            }
-            let stopped = stopped.map(|halt| Stopped { cause: halt.cause, after_answer: false });
-            Driven { stopped, end, ..Driven::default() }
-        }
-        Err(error) => Driven { io_error: Some(error), ..Driven::default() },
-    }
-}
-
-async fn drive_replay(
-    file: &Path,
-    output: OutputFormat,
-    pace: Option<u64>,
-    sink: &mut AttemptSink,
-    mut halted: watch::Receiver<Option<Halt>>,
-) -> Driven {
-    let stop = CancellationToken::new();
-    let mut decoder = Decoder::new(output);
-    let played = {
-        let playing = replay::play(file, pace, &stop, |chunk: &[u8]| {
-            sink.received(chunk.len());
-            sink.printed(chunk);
-            decoder.push(chunk, sink)
-        });
-        until_halted(playing, &mut halted, &stop).await
-    };
-    let halt = *halted.borrow();
-    let after_answer = decoder.answer_complete();
-    let stopped = halt.filter(|_| stop.is_cancelled()).map(|halt| Stopped { cause: halt.cause, after_answer });
-    let failed = match played {
-        Ok(_) => None,
-        Err(ReplayError::Write(error)) => return Driven { stopped, io_error: Some(error), ..Driven::default() },
-        Err(error @ ReplayError::Read { .. }) => Some(TypedError::new(Reason::IoError, error.to_string())),
-    };
-    match decoder.finish(sink) {
-        Ok(mut end) => {
-            end.error = failed.or(end.error);
-            Driven { stopped, end, ..Driven::default() }
-        }
-        Err(error) => Driven { stopped, io_error: Some(error), ..Driven::default() },
-    }
-}
-
-/// Runs `work` and cancels `stop` when a halt comes; the work itself then ends.
-async fn until_halted<T>(
-    work: impl Future<Output = T>,
-    halted: &mut watch::Receiver<Option<Halt>>,
-    stop: &CancellationToken,
-) -> T {
-    tokio::pin!(work);
-    loop {
-        tokio::select! {
-            done = &mut work => return done,
-            changed = halted.changed() => match changed {
-                Ok(()) if halted.borrow().is_some() => stop.cancel(),
-                Ok(()) => {}
-                Err(_) => return work.await,
-            }
-        }
     }
 }

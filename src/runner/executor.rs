@@ -14,16 +14,18 @@ use tokio::task::JoinError;
 use super::attempt::{Attempt, Report, StopCause, StopOrder};
 use super::classify::{self, AttemptFacts, Ending, Exit, Outcome, classify};
 use super::drive::{Driven, Halt, drive};
-use super::job::Checks;
+use super::job::{Checks, SlotJob};
 use super::limits::at_limit;
 use super::sink::{AttemptSink, Printed, log_redact, shown};
+use super::turn::Taken;
 use crate::capture::{ErrorLog, Pattern, background_ceiling, logged_error, said_error, telling_line};
 use crate::config::{AgentKind, Target};
+use crate::fault::{self, Point};
 use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::money::Usd;
 use crate::secrets::Scrub;
-use crate::session::slot::{Reason, SlotState};
+use crate::session::slot::{Reason, SlotState, TurnEnd};
 use crate::session::{Layout, SlotEnd, SlotError};
 use crate::slots::agents::known_program;
 
@@ -159,6 +161,9 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
         accept_truncated: job.model.settings.accept_truncated,
     };
     let mut outcome = classify(&facts, &checks);
+    // Before the answer has its name: whoever finds it goes on with the conversation too.
+    let answer = (outcome.state == SlotState::Completed).then(|| sink.answer.sha256());
+    let turn = turn_of(driven.taken, &job, &shared.scrub, answer);
     let mut complete = None;
     let mut kept = BTreeMap::new();
     if outcome.state == SlotState::Completed {
@@ -220,8 +225,28 @@ fn settle(attempt: Attempt, mut sink: AttemptSink, driven: Driven) -> SlotEnd {
         sealed_cost: None,
         dropped_settings: driven.end.dropped_settings,
         kept,
+        turn,
         error,
     }
+}
+
+/// How a turn of a conversation was taken. Where it `completed` with this answer, what the next one needs is kept;
+/// otherwise the conversation is what it was before.
+fn turn_of(taken: Option<Taken>, job: &SlotJob, scrub: &Scrub, completed: Option<Sha256Hash>) -> Option<TurnEnd> {
+    let (mut taken, conversation) = (taken?, job.conversation.as_ref()?);
+    taken.why = taken.why.map(|why| shown(scrub, job.id, &why));
+    let mut kept = None;
+    if let Some(answer) = completed {
+        match taken.keep(job.model.identity.clone(), answer).write(&conversation.keeps, &conversation.nonce) {
+            Ok(sha256) => {
+                kept = Some(sha256);
+                fault::reach(Point::TurnKept);
+            }
+            // The answer stands; the next turn begins anew, and says why.
+            Err(error) => tracing::warn!("what the next turn of slot {} needs could not be kept: {error}", job.id),
+        }
+    }
+    Some(TurnEnd { mode: taken.mode, why: taken.why, kept })
 }
 
 /// A slot that failed, before anybody was told.

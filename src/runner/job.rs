@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::limits::Limits;
 use super::surroundings::Surroundings;
+use super::turn::Continuation;
 use super::workspace::Workspace;
 use crate::capture::Pattern;
 use crate::config::{Environment, Provider, ResolvedModel};
@@ -27,6 +28,8 @@ pub struct SlotJob {
     pub prompt: PathBuf,
     /// What the answer is for.
     pub purpose: Purpose,
+    /// The conversation that it is a turn of, if it is of one.
+    pub conversation: Option<Continuation>,
 }
 
 /// What an answer is for.

@@ -19,7 +19,9 @@ mod private;
 pub mod process;
 mod signals;
 mod sink;
+mod streams;
 mod surroundings;
+mod turn;
 mod workspace;
 
 pub(crate) use control::Outside;
@@ -30,4 +32,5 @@ pub use job::{Checks, Observer, Purpose, Shared, SlotJob};
 pub use limits::Limits;
 pub use meter::{Meter, is_metered, least_cost};
 pub use surroundings::Surroundings;
+pub use turn::{Before, Continuation, Said};
 pub use workspace::Workspace;

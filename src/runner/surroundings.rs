@@ -16,7 +16,7 @@ use super::private::PrivateFolder;
 use crate::fs::{self, FolderUse, ProcessFolder};
 use crate::isolation::{Absent, Access, Enclosure, Mechanism, Place, Shown};
 use crate::session::{Layout, temporary_folders};
-use crate::slots::agents::{HomeUse, ProcessPlan};
+use crate::slots::agents::{HomeUse, ProcessPlan, Transcript};
 
 /// Where programs leave temporary files.
 const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
@@ -103,9 +103,10 @@ impl Surroundings {
                 own_temporary_folder(private, plan)?;
             }
             let enclosure = Enclosure { scratch: private.made().map(Path::to_owned), ..Enclosure::default() };
-            return Ok(Enclosed { mechanism, enclosure });
+            return Ok(Enclosed { mechanism, enclosure, home: None });
         }
         private.make()?;
+        let mut own_home = None;
         if mechanism == Mechanism::Landlock {
             own_temporary_folder(private, plan)?;
         }
@@ -125,6 +126,7 @@ impl Surroundings {
                 if plan.home == HomeUse::WritesWithSignInElsewhere {
                     make(&home, Mode::RWXU)?;
                     set(&mut plan.env, "HOME", &home);
+                    own_home = Some(home);
                 }
             }
         } else {
@@ -145,7 +147,7 @@ impl Surroundings {
         hidden.extend(own.parent().map(Path::to_owned));
         enclosure.hidden = outermost(hidden);
         enclosure.shown = shown;
-        Ok(Enclosed { mechanism, enclosure })
+        Ok(Enclosed { mechanism, enclosure, home: own_home })
     }
 
     /// Private folders for the shared ones that programs write into.
@@ -203,6 +205,23 @@ impl Surroundings {
 pub(crate) struct Enclosed {
     pub(crate) mechanism: Mechanism,
     pub(crate) enclosure: Enclosure,
+    /// HOME, where it is another than the user's.
+    home: Option<PathBuf>,
+}
+
+impl Enclosed {
+    /// Where on this side what the program takes for the folder of a transcript really is.
+    pub(super) fn place_of(&self, transcript: &Transcript, private: &PrivateFolder) -> PathBuf {
+        let Transcript { folder, in_home, .. } = transcript;
+        if folder.starts_with(private.path()) {
+            return folder.clone();
+        }
+        if let (Some(home), Some(in_home)) = (&self.home, in_home) {
+            return home.join(in_home);
+        }
+        let mut over = self.enclosure.places.iter().filter(|place| place.usual == *folder);
+        over.next().map_or_else(|| folder.clone(), |place| place.private.clone())
+    }
 }
 
 /// Gives the program a temporary folder, unless it has got one of its own already.

@@ -42,16 +42,22 @@ impl Workspace {
         &self.folder
     }
 
+    /// Where one slot finds it, or will.
+    pub(crate) fn directory(&self, mechanism: Mechanism, private: &PrivateFolder) -> io::Result<PathBuf> {
+        match mechanism {
+            Mechanism::Namespaces { .. } => self.folder.canonicalize(),
+            Mechanism::Landlock | Mechanism::TreeWalk => Ok(private.path().join("workspace")),
+        }
+    }
+
     /// Makes it ready for one slot. Where mounts keep it as it is, all slots share it; elsewhere a program could at least
     /// change permissions, and what one of them does another must not find.
     pub(crate) fn place(&self, mechanism: Mechanism, private: &mut PrivateFolder) -> io::Result<Placed> {
+        let directory = self.directory(mechanism, private)?;
         match mechanism {
-            Mechanism::Namespaces { .. } => {
-                Ok(Placed { directory: self.folder.canonicalize()?, permissions: Permissions::Executable })
-            }
+            Mechanism::Namespaces { .. } => Ok(Placed { directory, permissions: Permissions::Executable }),
             Mechanism::Landlock | Mechanism::TreeWalk => {
                 private.make()?;
-                let directory = private.path().join("workspace");
                 fs::copy_frozen(&self.folder, &self.tree, &directory)?;
                 Ok(Placed { directory, permissions: Permissions::Frozen })
             }

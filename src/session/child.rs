@@ -61,6 +61,17 @@ pub struct NewInner<'a> {
     pub plan: Option<serde_json::Value>,
     /// Whether slots that ended with an error of their own are asked again, where the panel is taken up.
     pub failed: bool,
+    /// Whether anybody is asked at all.
+    pub admission: Admission,
+}
+
+/// Whether anybody in a panel is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Admission {
+    /// Those whose turn has not come are.
+    Open,
+    /// Nobody is any more: what was found is on record.
+    Closed,
 }
 
 /// Which child of a panel.
@@ -237,12 +248,16 @@ impl PanelFolder {
         now: Timestamp,
         rng: &mut impl CryptoRng,
     ) -> Result<Self, SessionError> {
-        let NewInner { kind, panel, input, models, isolation, prompts, rules, plan, failed } = new;
+        let NewInner { kind, panel, input, models, isolation, prompts, rules, plan, failed, admission } = new;
         let layout = self.layout().inner(panel);
         if has_record(&layout)? {
             let mut opened = Self::open(layout, &self.status().session)?;
             let how = TakeUp { failed, drift: &Drift::NONE, isolation: Some(&isolation), ended: Ended::StaysClosed };
-            opened.take_up(how, now)?;
+            match admission {
+                Admission::Open => opened.take_up(how, now)?,
+                Admission::Closed if opened.status().state == SessionState::Completed => opened.check_answers()?,
+                Admission::Closed => opened.take_up_settled(TakeUp { ended: Ended::GoesOn, ..how }, now)?,
+            }
             return Ok(opened);
         }
         let head = self.open_child(Child::Inner(panel), &layout, Event::PanelOpened { panel }, now)?;
@@ -277,6 +292,12 @@ impl PanelFolder {
     /// Opens a round of votes on what this panel answered as it lies there, where somebody could be asked in it.
     pub fn enter_round(&self, round: Round) -> Result<Option<Self>, SessionError> {
         let layout = self.layout().round(round);
+        has_record(&layout)?.then(|| Self::open(layout, &self.status().session)).transpose()
+    }
+
+    /// Opens a further turn as it lies there, where somebody could be asked in it.
+    pub fn enter_turn(&self, turn: Turn) -> Result<Option<Self>, SessionError> {
+        let layout = self.layout().turn(turn);
         has_record(&layout)?.then(|| Self::open(layout, &self.status().session)).transpose()
     }
 

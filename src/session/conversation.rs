@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::events::{Event, Record};
+use super::slot::TurnEnd;
 use super::{SessionError, read};
 use crate::fs::{self, AppendLog};
 use crate::ids::{DateTime, FormatVersion, Sha256Hash, SlotId};
@@ -76,6 +77,79 @@ pub struct Message {
     pub from: Speaker,
     /// The words, as they were said.
     pub text: String,
+    /// The turn that it was said in; absent where it was only added, to be heard with the next prompt.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub turn: Option<TurnNote>,
+}
+
+/// Which turn of a conversation something was said in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TurnNote {
+    /// Its number in the conversation, from 1.
+    pub number: u32,
+    /// The folder of the panel that it was asked in, relative to the session's; empty for that one itself.
+    pub folder: String,
+    /// The slot that it was there.
+    pub slot: SlotId,
+    /// How many of the messages that were added to the conversation, from its beginning, are heard with it.
+    #[serde(default)]
+    pub heard: u32,
+    /// Of an answer: how the turn was taken. Absent where each turn stands alone.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub taken: Option<TurnEnd>,
+}
+
+impl TurnNote {
+    /// Whether both are of the same turn.
+    #[must_use]
+    pub fn is_same_turn(&self, other: &Self) -> bool {
+        (self.number, &self.folder, self.slot) == (other.number, &other.folder, other.slot)
+    }
+}
+
+/// What belongs to one turn of a conversation, in a file of its own beside it for as long as it is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TurnFile {
+    /// What the turn leaves for the next one.
+    Kept,
+    /// The prompt of somebody who knows what was said before, with what was added to it.
+    Prompt,
+    /// The prompt of somebody who does not, with the same.
+    Anew,
+}
+
+impl TurnFile {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::Kept, Self::Prompt, Self::Anew];
+
+    /// The file of turn `number` of the conversation in `conversation`; both relative to the session's folder.
+    #[must_use]
+    pub fn of(self, conversation: &str, number: u32) -> String {
+        let stem = conversation.strip_suffix(".jsonl").unwrap_or(conversation);
+        format!("{stem}.turn-{number}.{}", self.ending())
+    }
+
+    /// The conversation that the file `name` belongs to, and the turn; `None` where it is no such file.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<(String, u32, Self)> {
+        Self::ALL.into_iter().find_map(|kind| {
+            let rest = name.strip_suffix(kind.ending())?.strip_suffix('.')?;
+            let (stem, number) = rest.rsplit_once(".turn-")?;
+            let conversation = format!("{stem}.jsonl");
+            let number = number.parse().ok()?;
+            // Written in one way only.
+            let is_own = is_conversation(&conversation) && kind.of(&conversation, number) == name;
+            is_own.then_some((conversation, number, kind))
+        })
+    }
+
+    const fn ending(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Prompt => "prompt.md",
+            Self::Anew => "anew.md",
+        }
+    }
 }
 
 /// The first line of a conversation's file.
@@ -233,9 +307,15 @@ impl OpenConversation {
     }
 
     /// Adds a message; it is durable when this returns. A clock that was set back does not reorder them.
-    pub(super) fn say(&mut self, from: Speaker, text: &str, now: Timestamp) -> Result<(), SessionError> {
+    pub(super) fn say(
+        &mut self,
+        from: Speaker,
+        text: &str,
+        turn: Option<TurnNote>,
+        now: Timestamp,
+    ) -> Result<(), SessionError> {
         let at = self.last.max(now);
-        let line = Line { prev: self.head, message: Message { at, from, text: text.to_owned() } };
+        let line = Line { prev: self.head, message: Message { at, from, text: text.to_owned(), turn } };
         let line = serde_json::to_vec(&line).map_err(std::io::Error::other)?;
         self.log.append(&line)?;
         self.head = Sha256Hash::of(&line);

@@ -6,14 +6,15 @@ use jiff::Timestamp;
 
 use super::SessionError;
 use super::conversation::{
-    Conversation, Message, OpenConversation, Participant, Speaker, is_conversation, next_conversation,
-    open_conversation, open_conversations,
+    Conversation, Message, OpenConversation, Participant, Speaker, TurnFile, TurnNote, is_conversation,
+    next_conversation, open_conversation, open_conversations,
 };
 use super::decision::{Question, Waiting, awaited, decided, waiting};
 use super::events::Event;
 use super::life::{SessionMove, Why};
 use super::meta::SessionState;
 use super::owner::Session;
+use crate::fs;
 
 impl Session {
     /// What was said so far in the open conversation with `of`; nothing where none is open.
@@ -34,9 +35,24 @@ impl Session {
     /// # Errors
     /// The session does not go on, or the disk does not take the message: then it was not said.
     pub fn say(&mut self, of: Participant, from: Speaker, text: &str, now: Timestamp) -> Result<(), SessionError> {
+        self.say_in_turn(of, from, text, None, now)
+    }
+
+    /// The same of what is said in a turn that was taken.
+    ///
+    /// # Errors
+    /// As [`Self::say`].
+    pub fn say_in_turn(
+        &mut self,
+        of: Participant,
+        from: Speaker,
+        text: &str,
+        turn: Option<TurnNote>,
+        now: Timestamp,
+    ) -> Result<(), SessionError> {
         self.must_go_on()?;
         let open = open_conversation(self.panel.records(), of);
-        let file = open.clone().unwrap_or_else(|| next_conversation(self.panel.records(), of));
+        let file = self.conversation_file(of);
         if !self.conversations.contains_key(&file) {
             let path = self.conversation_path(&file)?;
             let conversation = match open {
@@ -52,25 +68,71 @@ impl Session {
             self.conversations.insert(file.clone(), conversation);
         }
         match self.conversations.get_mut(&file) {
-            Some(conversation) => conversation.say(from, text, now),
+            Some(conversation) => conversation.say(from, text, turn, now),
             None => Err(SessionError::Missing(self.layout.root().join(file))),
         }
     }
 
+    /// Where the open conversation with `of` is, or will be: relative to the folder.
+    #[must_use]
+    pub fn conversation_file(&self, of: Participant) -> String {
+        let records = self.panel.records();
+        open_conversation(records, of).unwrap_or_else(|| next_conversation(records, of))
+    }
+
+    /// Ends the open conversation with `of`: it is sealed as at the end of the session, and the next message opens another.
+    /// Without one, nothing happens.
+    ///
+    /// # Errors
+    /// The session does not go on, or the file is damaged or another's.
+    pub fn end_conversation(&mut self, of: Participant, now: Timestamp) -> Result<(), SessionError> {
+        self.must_go_on()?;
+        let Some(file) = open_conversation(self.panel.records(), of) else { return Ok(()) };
+        self.seal(file, of, now)?;
+        self.panel.settle()
+    }
+
     /// Seals every open conversation; gives back what went wrong. One that cannot be read keeps no other from it.
     pub(super) fn seal_conversations(&mut self, now: Timestamp) -> Vec<SessionError> {
-        self.conversations.clear();
         let open = open_conversations(self.panel.records());
-        let mut seal = |file: String, of: Participant| {
-            let path = self.conversation_path(&file)?;
-            let read = Conversation::read(&path, self.id(), of)?;
-            if read.torn {
-                drop(OpenConversation::resume(&path, &read)?);
-            }
-            let sealed = Event::ConversationSealed { file, lines: read.lines, head: read.head };
-            self.panel.record(sealed, now).map(drop)
+        open.into_iter().filter_map(|(file, of)| self.seal(file, of, now).err()).collect()
+    }
+
+    fn seal(&mut self, file: String, of: Participant, now: Timestamp) -> Result<(), SessionError> {
+        self.conversations.remove(&file);
+        let path = self.conversation_path(&file)?;
+        let read = Conversation::read(&path, self.id(), of)?;
+        if read.torn {
+            drop(OpenConversation::resume(&path, &read)?);
+        }
+        let sealed = Event::ConversationSealed { file: file.clone(), lines: read.lines, head: read.head };
+        self.panel.record(sealed, now)?;
+        self.remove_turn_files(&file, None)
+    }
+
+    /// Removes the files of the turns of the conversation in `file`: of all, or of those up to `heard` but what that one
+    /// leaves for the next.
+    ///
+    /// # Errors
+    /// The first that cannot be removed; the others are tried all the same.
+    pub fn remove_turn_files(&self, file: &str, heard: Option<u32>) -> Result<(), SessionError> {
+        let path = self.conversation_path(file)?;
+        let Some(folder) = path.parent() else { return Ok(()) };
+        let entries = match fs_err::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error.into()),
         };
-        open.into_iter().filter_map(|(file, of)| seal(file, of).err()).collect()
+        let mut first = Ok(());
+        for entry in entries.flatten() {
+            let name = format!("roles/{}", entry.file_name().to_string_lossy());
+            let Some((conversation, number, kind)) = TurnFile::parse(&name) else { continue };
+            let is_needed = heard.is_some_and(|heard| number > heard || kind == TurnFile::Kept && number == heard);
+            if conversation == file && !is_needed {
+                first = first.and(fs::remove_if_exists(&entry.path()));
+            }
+        }
+        Ok(first?)
     }
 
     /// The decision that the session waits for.

@@ -17,6 +17,7 @@ mod events;
 mod fix_step;
 mod follow;
 pub mod gc;
+mod kept;
 mod layout;
 mod life;
 mod manifest;
@@ -39,15 +40,17 @@ mod tokens;
 
 pub use catalogue::{Catalogue, View, shell_word};
 pub use chain::{Break, BreakKind, Chain, ChainLine};
-pub use child::{NewInner, NewTurn};
+pub use child::{Admission, NewInner, NewTurn};
 pub use conversation::{
-    Conversation, Message, Participant, Role, Speaker, is_conversation, open_conversation, open_conversations,
+    Conversation, Message, Participant, Role, Speaker, TurnFile, TurnNote, is_conversation, open_conversation,
+    open_conversations,
 };
 pub use decision::{Question, Waiting, waiting};
 pub use error::SessionError;
 pub use events::{Event, EventLog, History, Parent, Record};
 pub use fix_step::{AttemptEnd, FixStep, GivenUp, ReviewExtent};
 pub use follow::Follower;
+pub use kept::Kept;
 pub use layout::{InnerKind, InnerPanel, Layout, Round, Turn};
 pub use life::{IllegalMove, SessionMove, Why, session_transition};
 pub use manifest::{Cast, Manifest, Member};

@@ -13,7 +13,7 @@ use super::child::has_record;
 use super::conversation::OpenConversation;
 use super::events::{Event, Record};
 use super::layout::{Layout, Round};
-use super::manifest::Cast;
+use super::manifest::{Cast, Manifest};
 use super::meta::{EventsSeal, Meta, Money, Phase, SessionKind, SessionState};
 use super::panel::{NewPanel, PanelFolder};
 use super::requests;
@@ -228,6 +228,20 @@ impl Session {
         self.temporary.as_deref()
     }
 
+    /// Reads who wrote what, and records that somebody did. A session that is at work has its own owner, who is not
+    /// disturbed: that is an error.
+    pub fn reveal(layout: Layout, now: Timestamp) -> Result<Manifest, SessionError> {
+        let mut session = Self::open(layout)?;
+        let newest = session.panel.records().iter().rev().find_map(|record| match record.event {
+            Event::PanelOpened { panel } => Some(session.layout.inner(panel)),
+            _ => None,
+        });
+        // Of a pipeline session those of the newest panel inside.
+        let manifest = Manifest::read(&newest.as_ref().unwrap_or(&session.layout).manifest())?;
+        session.note(Event::Revealed, now)?;
+        Ok(manifest)
+    }
+
     /// Adds an event to a session that stays as it is (somebody looked at the names), and seals the record again.
     pub fn note(&mut self, event: Event, now: Timestamp) -> Result<(), SessionError> {
         self.panel.record(event, now)?;
@@ -312,7 +326,12 @@ impl Session {
     pub fn name_models(&mut self) {
         let manifest = self.panel.manifest();
         let names = manifest.shuffle_order.iter().filter_map(|slot| manifest.member(*slot));
-        self.meta.models_used = Some(names.map(|member| member.model.clone()).collect());
+        let mut names: Vec<String> = names.map(|member| member.model.clone()).collect();
+        if let Some(cast) = &manifest.cast {
+            let others = manifest.judges.iter().flatten().chain(cast.fixer.as_deref());
+            names.extend(cast.panel.iter().chain(others).map(|model| model.name.clone()));
+        }
+        self.meta.models_used = Some(names);
     }
 
     /// Says what was spent, where the models are named.

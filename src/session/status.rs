@@ -306,6 +306,7 @@ mod tests {
             sealed_cost: None,
             dropped_settings: Vec::new(),
             kept: BTreeMap::new(),
+            turn: None,
             error: None,
         };
         Event::SlotEnded { slot, end: Box::new(end) }

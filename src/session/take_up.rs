@@ -108,8 +108,17 @@ impl PanelFolder {
     /// Takes the panel up for its new owner, who holds the session's lock: checks its answers, records what became of the
     /// slots that ran, and opens a new attempt for those that are left.
     pub fn take_up(&mut self, how: TakeUp<'_>, now: Timestamp) -> Result<(), SessionError> {
-        self.check_answers()?;
         let slots = self.left(how.failed);
+        self.take_up_slots(slots, how, now)
+    }
+
+    /// The same where nobody is asked any more, however their slots ended.
+    pub(super) fn take_up_settled(&mut self, how: TakeUp<'_>, now: Timestamp) -> Result<(), SessionError> {
+        self.take_up_slots(Vec::new(), how, now)
+    }
+
+    fn take_up_slots(&mut self, slots: Vec<SlotId>, how: TakeUp<'_>, now: Timestamp) -> Result<(), SessionError> {
+        self.check_answers()?;
         let interrupted = self.status().state.is_active();
         if interrupted {
             self.record(Event::Interrupted, now)?;

@@ -48,6 +48,7 @@ async fn ask(
         settings: &settings,
         prompt,
         schema,
+        history: &[],
         retries: 0,
     };
     let mut answer = Answer::default();

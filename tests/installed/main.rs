@@ -14,9 +14,11 @@
 
 mod agents;
 mod browser;
+mod conversations;
 mod demo;
 mod isolation;
 mod local_model;
+mod mcp;
 mod outcomes;
 mod provider;
 mod seats;

@@ -56,7 +56,7 @@ impl World {
 }
 
 /// How a program is told to ask `url`.
-fn keys_of(env: &TestEnv, program: &str, scenario: &str, url: &str) -> Vec<(&'static str, Value)> {
+pub(crate) fn keys_of(env: &TestEnv, program: &str, scenario: &str, url: &str) -> Vec<(&'static str, Value)> {
     let uses = |model: &str| ("use", Value::from(format!("{program}{model}")));
     let variables = |pairs: &[(&str, &str)]| {
         let table = pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();

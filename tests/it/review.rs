@@ -1,4 +1,9 @@
 //! `team review`, on real repositories and files.
 
 mod decisions;
+mod kills;
+mod outputs;
+mod targets;
 mod world;
+
+pub(crate) use kills::PLACES;

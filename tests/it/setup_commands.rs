@@ -123,6 +123,7 @@ fn the_main_help_has_examples_and_exit_codes() {
       config         Show the effective settings, each with where it comes from
       init           Write a commented `team.toml` from what is found here
       demo           See the whole thing work with a small local model
+      mcp            Serve coding agents by the Model Context Protocol
       schema         Print the JSON Schema of what `team` writes
       completions    Print a completion script for a shell
 

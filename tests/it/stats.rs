@@ -175,6 +175,31 @@ fn sessions_are_taken_by_time_and_grouped_by_it() {
 }
 
 #[test]
+fn sessions_of_one_kind_of_task_are_counted_alone_and_an_alias_stands_with_what_it_means() {
+    let kinds =
+        toml::from_str("[debug]\npanel = [\"kiwi\", \"plum\"]\n[recipes]\npanel = [\"plum\", \"sloe\"]").unwrap();
+    let env = TestEnv::with(&panel().key("contexts", toml::Value::Table(kinds)));
+    let judged = ["run-and-judge", "--self-vote", "slot"];
+    finish(&env, &[&judged[..], &["--context", "debug", "Which one is it?"]].concat(), 0);
+    finish(&env, &[&judged[..], &["Why does it crash?"]].concat(), 0);
+    finish(&env, &[&judged[..], &["--context", "recipes", "Which one is it?"]].concat(), 0);
+    let found = stats(&env, &["--context", "debug"]);
+    assert_eq!(found["sessions"], 2, "by its name and by the task's words");
+    let names: Vec<&Value> =
+        found["groups"][0]["models"].as_array().unwrap().iter().map(|model| &model["names"][0]).collect();
+    assert_eq!(names, ["kiwi", "plum"]);
+    assert_eq!(stats(&env, &["--context", "recipes"])["sessions"], 1);
+    let (_, err) = finish(&env, &["stats", "--context", ""], 2);
+    assert!(err.contains("the name of a kind of task is empty"), "{err}");
+    let (table, _) = finish(&env, &["stats"], 0);
+    let told = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        told.contains("where `name (model)` stands, the name is the one that it has in the newest session"),
+        "{table}"
+    );
+}
+
+#[test]
 fn a_vote_on_a_task_counts_for_who_answered_and_agreed_and_nobody_wins() {
     let ballot = |verdict: &str| {
         format!("print ```vote\\nVERDICT: {verdict}\\nCONFIDENCE: 8\\nSUMMARY: So.\\nKEY_ISSUES: None\\n```")

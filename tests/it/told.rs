@@ -1,6 +1,6 @@
 //! What a person is told of what is missing or failed, on every command and at every verbosity.
 
-use crate::support::{TeamToml, TestEnv};
+use crate::support::{TeamToml, TestEnv, finish};
 
 fn env() -> TestEnv {
     TestEnv::with(&TeamToml::new().agent("good", &["print fine"]).agent("bad", &["stderr no luck", "exit 3"]))
@@ -188,4 +188,16 @@ fn a_model_that_opencode_does_not_know_is_told_as_such_though_only_its_log_says_
     assert_eq!(code, Some(4), "{said}");
     let error = &env.session().slot("01")["error"];
     assert_eq!((&error["reason"], &error["detail"]), (&"unknown_model".into(), &"Model not found: nowhere/.".into()));
+}
+
+#[test]
+fn where_standard_output_is_closed_the_session_has_all_of_it_and_is_named() {
+    let env = TestEnv::with(&TeamToml::new().agent("kiwi", &["print an answer"]).panel(&["kiwi"]));
+    let mut team = env.start_under(&["sh", "-c", "exec \"$@\" >&-", "sh"], &["run", "two words"]);
+    assert_eq!(team.wait().code(), Some(0), "{}", team.stderr());
+    let session = env.session();
+    assert!(team.stderr().contains(&format!("session: {}", session.dir().canonicalize().unwrap().display())));
+    assert_eq!(session.text("response-01.md"), "an answer\n");
+    // Nothing that was to be printed went into a file that took the closed descriptor's number.
+    finish(&env, &["verify"], 0);
 }

@@ -7,9 +7,15 @@
 //! | `escapees` | runs the script `escapees.sh` of the folder and stays as long as it does |
 //! | `code` | runs an agent that exits with 23 and writes the outcome to `code` |
 //! | `probe` | writes the self-test's result to `probe` |
+//! | `talk` | asks `claude` twice in one conversation and writes to `talk` what came of it; goes on where it was killed |
 //! | `tidy` | runs several agents and writes to `tidy` what is left of them |
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, reason = "a program of tests")]
+
+#[path = "caller_talk.rs"]
+mod caller_talk;
+#[path = "talking.rs"]
+mod talking;
 
 use std::ffi::OsString;
 use std::io;
@@ -89,6 +95,7 @@ fn main() {
             let found = probe(Preference::Strongest, Some(&supervisor));
             fs::write(folder.join("probe"), serde_json::to_string(&found).unwrap()).unwrap();
         }
+        "talk" => caller_talk::talk(&runtime, &folder, mechanism, &supervisor),
         "tidy" => {
             let descriptors = || fs::read_dir("/proc/self/fd").unwrap().count();
             // What the runtime itself opens on first use.

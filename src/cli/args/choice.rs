@@ -2,13 +2,14 @@
 
 use clap::Args;
 
+use super::kind_of_task;
 use crate::config::FileSettings;
 
 /// Which panel of the configuration.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ChoiceArgs {
     /// Take the panel of this kind of task, whatever the task's words: `[contexts.NAME]` of the configuration
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = kind_of_task)]
     pub context: Option<String>,
     /// Write the panel into `team.toml`, as that of `--context` where it is given, so that it is the choice from now on
     #[arg(long)]

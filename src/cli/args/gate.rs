@@ -18,7 +18,8 @@ Examples:
   team gate --plan docs/migration.md
 
 What is looked at are commits: the change from the merge base to HEAD. Settings ([gate], panel, models) come from the base,
-never from the branch. The base is --base, else what GitHub Actions or GitLab say, else the default branch of origin.
+never from the branch. The base is --base, else what GitHub Actions or GitLab say, else the default branch of origin, else a
+local main or master.
 
 Exit codes:
   0  approved, or nothing changed
@@ -45,6 +46,9 @@ pub struct GateArgs {
     /// The most bytes of the change that are sent [default: as configured, or 262144]
     #[arg(long, value_name = "BYTES", value_parser = count::<NonZeroU64>, allow_negative_numbers = true)]
     pub max_bytes: Option<NonZeroU64>,
+    /// Take the prompts from this folder instead of the built-in ones; in the work tree its files must be the base's
+    #[arg(long, value_name = "DIR")]
+    pub prompts: Option<PathBuf>,
     /// Exit with 4 when any member has no vote
     #[arg(long)]
     pub strict: bool,

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+use super::kind_of_task;
 use crate::config::parse_duration;
 use crate::report::stats::By;
 
@@ -35,7 +36,7 @@ pub struct StatsArgs {
     #[arg(long, value_name = "WHEN")]
     pub until: Option<Moment>,
     /// Only sessions whose panel was chosen for this kind of task
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = kind_of_task)]
     pub context: Option<String>,
     /// Group the sessions
     #[arg(long, value_name = "WHAT", value_enum)]

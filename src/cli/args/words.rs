@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
-use crate::config::{Leaks, Recuse, SelfVote, Untracked};
+use crate::config::{Leaks, Recuse, SelfVote, SessionReuse, Untracked};
 use crate::report::Format;
 
 /// Makes the command line take the words that the type itself knows.
@@ -21,4 +21,4 @@ macro_rules! take_words {
     };
 }
 
-take_words!(Format, SelfVote, Recuse, Leaks, Untracked);
+take_words!(Format, SelfVote, Recuse, Leaks, SessionReuse, Untracked);

@@ -16,6 +16,9 @@ use crate::session::{Layout, Turn};
 /// Bytes per read: large enough that hashing is all that takes time.
 const BUFFER: usize = 256 * 1024;
 
+/// The folders that hold the panels of a pipeline.
+pub(super) const PIPELINE: [&str; 2] = ["reviews", "fixes"];
+
 /// Turns inside of turns: judges are asked for the rest in a second pass.
 const DEEPEST: u32 = 2;
 
@@ -63,8 +66,31 @@ impl Audit {
             if !matches!(folder.as_str(), "work" | Layout::WORKSPACE) && audit.listing.contains_key(&folder) {
                 audit.list_panel(&folder, DEEPEST);
             }
+            if PIPELINE.contains(&folder.as_str()) {
+                for panel in audit.names(&folder).to_vec() {
+                    audit.list_inner(&format!("{folder}/{panel}"));
+                }
+            }
         }
         audit
+    }
+
+    /// Lists what the folder of a panel of a pipeline has inside, its rounds of votes included.
+    fn list_inner(&mut self, folder: &str) {
+        self.list(folder);
+        if !self.listing.contains_key(folder) {
+            return;
+        }
+        self.list_panel(folder, DEEPEST);
+        for name in self.names(folder).to_vec() {
+            if name == "judging" || name.starts_with("judging-") {
+                let round = format!("{folder}/{name}");
+                self.list(&round);
+                if self.listing.contains_key(&round) {
+                    self.list_panel(&round, DEEPEST);
+                }
+            }
+        }
     }
 
     /// Lists what a round's folder, or that of a turn in it, has inside.

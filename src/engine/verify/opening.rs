@@ -7,7 +7,7 @@ use super::report::Mismatch;
 use super::strangers;
 use crate::error::Result;
 use crate::ids::Sha256Hash;
-use crate::session::{Event, Round, Turn};
+use crate::session::{Event, InnerPanel, Round, Turn};
 
 /// An event that opened a folder.
 pub(super) struct Opening<'a> {
@@ -21,6 +21,8 @@ pub(super) struct Opening<'a> {
     pub(super) round: Option<Round>,
     /// Which turn; `None` for the round itself.
     pub(super) turn: Option<Turn>,
+    /// In a pipeline: the panel that this is, or that the round or the turn is of.
+    pub(super) inner: Option<InnerPanel>,
 }
 
 impl Opening<'_> {
@@ -40,7 +42,9 @@ impl Opening<'_> {
         if closed.is_none() && !has_record(audit, &format!("{prefix}events.jsonl")) {
             // Made right before the first line of the record is: its owner was stopped in between, or is there now.
             for name in audit.names(folder).to_vec() {
-                let made = ["manifest.json", "work", "errors", "events.jsonl"].contains(&name.as_str());
+                let made = ["manifest.json", "work", "errors", "events.jsonl"].contains(&name.as_str())
+                    // Of a pipeline's panel, whose slots have one prompt.
+                    || self.round.is_none() && self.turn.is_none() && name == "input.md";
                 if made || name.starts_with(".tmp-") {
                     audit.know(&format!("{prefix}{name}"));
                 } else {
@@ -60,7 +64,11 @@ impl Opening<'_> {
     }
 
     const fn what(&self) -> &'static str {
-        if self.turn.is_some() { "turn" } else { "round" }
+        match (self.turn, self.round) {
+            (Some(_), _) => "turn",
+            (None, Some(_)) => "round",
+            (None, None) => "panel",
+        }
     }
 
     /// The number of lines and the last one's hash, as the record around it last held them: what was stopped and resumed
@@ -68,6 +76,11 @@ impl Opening<'_> {
     fn closed(&self) -> Option<(u64, Sha256Hash)> {
         self.parent.record.records.iter().rev().find_map(|record| match (&record.event, self.turn) {
             (Event::RoundClosed { round, events, head }, None) if Some(*round) == self.round => Some((*events, *head)),
+            (Event::PanelClosed { panel, events, head }, None)
+                if self.round.is_none() && Some(*panel) == self.inner =>
+            {
+                Some((*events, *head))
+            }
             (Event::TurnClosed { turn, events, head }, Some(own)) if *turn == own => Some((*events, *head)),
             _ => None,
         })
@@ -82,8 +95,8 @@ impl Opening<'_> {
             && around.intact
         {
             let line = self.index + 1;
-            let found = parent.as_ref().map(|parent| (parent.round, parent.turn, parent.head));
-            if found != Some((self.round, self.turn, head)) {
+            let found = parent.as_ref().map(|parent| (parent.round, parent.turn, parent.panel, parent.head));
+            if found != Some((self.round, self.turn, self.inner, head)) {
                 let what = format!("is not tied to the opening of this {} in line {line} of `{own}`", self.what());
                 let found = found.map_or_else(|| "nothing".to_owned(), |(.., head)| head.to_string());
                 audit.mismatch(Mismatch::new(&record.file, what).line(1).between(head, found));

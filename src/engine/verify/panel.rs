@@ -12,7 +12,8 @@ use crate::error::Result;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::session::slot::{Reason, SlotState};
 use crate::session::{
-    Chain, Event, Layout, Manifest, Record, SessionError, SessionState, SlotEnd, Status, accepted, usage_by_slot,
+    Chain, Event, InnerPanel, Layout, Manifest, Record, SessionError, SessionState, SlotEnd, Status, accepted,
+    usage_by_slot,
 };
 
 /// Whether the end of a panel was published. Before that a file may be ahead of the record, because the owner was
@@ -71,6 +72,14 @@ impl Panel {
 
     pub(super) fn file(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
+    }
+
+    /// The panel of a pipeline that this is, or that it is a turn or a round of.
+    pub(super) fn inner(&self) -> Option<InnerPanel> {
+        match self.record.created() {
+            Some(Event::Created { parent: Some(parent), .. }) => parent.panel,
+            _ => None,
+        }
     }
 
     /// The ids of the panel.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::audit::Audit;
+use super::audit::{Audit, Entry};
 use super::panel::{Panel, why};
 use super::report::Mismatch;
 use crate::error::Result;
 use crate::ids::Sha256Hash;
-use crate::session::{Conversation, Event, Participant, SessionError, is_conversation};
+use crate::session::{Conversation, Event, Participant, SessionError, Speaker, TurnFile, is_conversation};
 
 const FOLDER: &str = "roles";
 
@@ -51,6 +51,7 @@ fn check_one(audit: &mut Audit, panel: &Panel, file: &str, id: &str, of: Partici
         audit.mismatch(told.between(format!("{of} of `{id}`"), is));
         return Ok(());
     }
+    check_turns(audit, file, &found, sealed.is_some());
     match sealed {
         Some((lines, head)) if lines != found.lines || head != found.head || found.torn => {
             let told = Mismatch::new(file, "does not end as it was sealed");
@@ -67,6 +68,33 @@ fn check_one(audit: &mut Audit, panel: &Panel, file: &str, id: &str, of: Partici
         }
     }
     Ok(())
+}
+
+/// What the last turn left for the next one is there, as long as there can be one; what belongs to a turn that goes on, or
+/// was not cleared away when its owner died, is known.
+fn check_turns(audit: &mut Audit, file: &str, found: &Conversation, sealed: bool) {
+    let turns = || found.messages.iter().filter_map(|message| Some((message.from, message.turn.as_ref()?)));
+    let answered = turns().rev().find(|(from, _)| *from == Speaker::Participant).map(|(_, turn)| turn);
+    let number = answered.map_or(0, |turn| turn.number);
+    let left = answered.and_then(|turn| turn.taken.as_ref()?.kept).filter(|_| !sealed);
+    if let Some(sha256) = left {
+        let kept = TurnFile::Kept.of(file, number);
+        let was_there = audit.names(FOLDER).iter().any(|name| kept.ends_with(&format!("/{name}")));
+        // One that is gone by now was cleared away by a living owner, with the turn after it.
+        let is_gone = was_there && audit.entry(&kept).is_ok_and(|entry| entry == Entry::Missing);
+        if !is_gone {
+            audit.read_expected(&kept, sha256, &format!("`{file}`"));
+        }
+    }
+    for name in audit.names(FOLDER).to_vec() {
+        let name = format!("{FOLDER}/{name}");
+        let Some((conversation, of, _)) = TurnFile::parse(&name) else { continue };
+        let is_recent = (number..=number + 1).contains(&of);
+        if conversation == file && is_recent && !audit.knows(&name) {
+            audit.know(&name);
+            audit.note(format!("`{name}` belongs to a turn that goes on, or was not cleared away yet"));
+        }
+    }
 }
 
 /// How long a conversation was when it was sealed, and the hash of its last line.

@@ -59,7 +59,7 @@ impl RoundFolder {
     ) -> Result<Self> {
         let mut checked = Self { round, panel: None, turns: Vec::new(), verdict: None };
         let (folder, of) = (round.folder(), Some(round));
-        let opening = Opening { parent: session, index: opened, folder, round: of, turn: None };
+        let opening = Opening { parent: session, index: opened, folder, round: of, turn: None, inner: None };
         let Some(mut panel) = opening.read(audit, id, owned)? else { return Ok(checked) };
         audit.checked.rounds += 1;
         panel.check_beginning(audit, &Accepted::of(&session.record))?;

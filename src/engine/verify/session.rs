@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::audit::{Audit, Entry};
+use super::inner::{self, InnerFolder};
 use super::panel::{Accepted, End, Panel, why};
 use super::record::FolderRecord;
 use super::report::{Mismatch, RecordEnd, Verification};
@@ -15,7 +16,7 @@ use crate::engine::plan::RunPlan;
 use crate::error::Result;
 use crate::fs::{LockState, OwnerLock};
 use crate::ids::{FormatVersion, Sha256Hash};
-use crate::session::{Event, History, Layout, Meta, Round, SessionError, SessionState};
+use crate::session::{Event, History, Layout, Meta, Round, SessionError, SessionKind, SessionState};
 
 /// How often a session that is at work is looked at: what changes under the reader looks like a mismatch.
 const LOOKS: usize = 3;
@@ -83,8 +84,15 @@ fn look(layout: &Layout, head: Option<Sha256Hash>) -> Result<Verification> {
         panel.check_beginning(&mut audit, &accepted)?;
         // A plan that cannot be read is the changed record's, which is told.
         let plan = RunPlan::read(&panel.record.records).ok().and_then(|plan| plan.voting);
-        let (mut rounds, mut turns) = (Vec::new(), Vec::new());
-        if let Some(plan) = &plan {
+        let (mut rounds, mut turns, mut inner) = (Vec::new(), Vec::new(), Vec::new());
+        let kind = match panel.record.created() {
+            Some(Event::Created { kind, .. }) => *kind,
+            _ => SessionKind::Team,
+        };
+        if matches!(kind, SessionKind::Review | SessionKind::Fix) {
+            inner = inner::check(&mut audit, &panel, &id, found.owner.is_some())?;
+            found.records.extend(inner.iter().flat_map(InnerFolder::panels).map(|panel| panel.record.end()));
+        } else if let Some(plan) = &plan {
             let replies = panel.read_answers(&mut audit);
             audit.checked.answers += replies.len() as u64;
             panel.check_errors(&mut audit);
@@ -108,6 +116,7 @@ fn look(layout: &Layout, head: Option<Sha256Hash>) -> Result<Verification> {
         panel.check_status(&mut audit)?;
         found.records.insert(0, panel.record.end());
         let inside = rounds.iter().flat_map(RoundFolder::panels).chain(turns.iter().flat_map(TurnFolder::panels));
+        let inside = inside.chain(inner.iter().flat_map(InnerFolder::panels));
         let folders: Vec<&Panel> = std::iter::once(&panel).chain(inside).collect();
         strangers::check(&mut audit, &folders);
         if let Some(head) = head {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::audit::{Audit, Entry};
+use super::audit::{Audit, Entry, PIPELINE};
 use super::panel::{End, Panel};
 use super::report::Mismatch;
 use crate::ids::SlotId;
-use crate::session::Turn;
+use crate::session::{Event, SessionKind, Turn};
 
 /// What file managers leave in any folder.
 const LITTER: [&str; 3] = [".DS_Store", "Thumbs.db", "desktop.ini"];
@@ -21,6 +21,9 @@ pub(super) fn check(audit: &mut Audit, panels: &[&Panel]) {
                 "work" => check_work(audit, &file, &slots),
                 "errors" => check_errors(audit, panel, &file, &slots),
                 "roles" if panel.prefix.is_empty() => check_roles(audit, &file),
+                folder if panel.prefix.is_empty() && PIPELINE.contains(&folder) && is_pipeline(panels) => {
+                    check_pipeline(audit, panel, &file, panels);
+                }
                 ".requests" if panel.prefix.is_empty() => check_requests(audit, &file),
                 "report.html" if panel.prefix.is_empty() && audit.entry(&file).ok() == Some(Entry::File) => {
                     audit.note("`report.html` is made from the record on request; it is not checked");
@@ -66,6 +69,31 @@ fn check_roles(audit: &mut Audit, folder: &str) {
     for name in audit.names(folder).to_vec() {
         let file = format!("{folder}/{name}");
         if !audit.knows(&file) && !is_litter(audit, &file, &name) {
+            stranger(audit, &file);
+        }
+    }
+}
+
+/// Whether the session holds panels inside.
+fn is_pipeline(panels: &[&Panel]) -> bool {
+    let opened = |event: &Event| matches!(event, Event::PanelOpened { .. });
+    let begun = |event: &Event| matches!(event, Event::Created { kind: SessionKind::Review | SessionKind::Fix, .. });
+    panels.first().is_some_and(|session| session.record.position(|event| opened(event) || begun(event)).is_some())
+}
+
+/// The folders of a pipeline's panels, and nothing else.
+fn check_pipeline(audit: &mut Audit, session: &Panel, folder: &str, panels: &[&Panel]) {
+    if !audit.is_folder(folder) {
+        return;
+    }
+    let opened = |event: &Event, file: &str| matches!(event, Event::PanelOpened { panel } if panel.folder() == *file);
+    for name in audit.names(folder).to_vec() {
+        let file = format!("{folder}/{name}");
+        let known = panels.iter().any(|panel| panel.prefix == format!("{file}/"))
+            || session.record.position(|event| opened(event, &file)).is_some();
+        // It is made right before its opening is recorded.
+        let begun = session.end == End::Open && audit.is_folder(&file) && audit.names(&file).is_empty();
+        if !known && !begun && !is_litter(audit, &file, &name) {
             stranger(audit, &file);
         }
     }
@@ -124,7 +152,7 @@ fn is_litter(audit: &mut Audit, file: &str, name: &str) -> bool {
 fn is_begun_round(audit: &mut Audit, panel: &Panel, file: &str, name: &str) -> bool {
     let is_name = match panel.prefix.is_empty() {
         true => name == "judging" || name.starts_with("judging-") || name == Turn::Repair.folder(),
-        false => Turn::ALL.iter().any(|turn| name == turn.folder()),
+        false => Turn::ALL.iter().any(|turn| name == turn.folder()) || panel.inner().is_some() && name == "judging",
     };
     let begun = panel.end == End::Open
         && is_name

@@ -40,7 +40,7 @@ impl TurnFolder {
                 continue;
             }
             let folder = around.file(turn.folder());
-            let opening = Opening { parent: around, index, folder, round, turn: Some(turn) };
+            let opening = Opening { parent: around, index, folder, round, turn: Some(turn), inner: around.inner() };
             let Some(panel) = opening.read(audit, id, owned)? else { continue };
             turns.push(Self::check(audit, panel, turn, id, round, owned)?);
         }

@@ -17,7 +17,7 @@ use crate::ids::Sha256Hash;
 use crate::judging::{Nonce, rehearse_voting, task_prompt};
 use crate::prompts::{PromptName, Prompts};
 use crate::runner::Checks;
-use crate::session::{History, Layout, Record, SessionKind};
+use crate::session::{Event, History, Layout, Record, SessionKind};
 use crate::verdict::default_quorum;
 
 /// A vote of a panel on a text.
@@ -108,8 +108,16 @@ pub(in crate::engine) struct VoteWork {
     pub(super) failed: bool,
 }
 
-/// Refuses to have the replies of a vote judged: they are votes, not answers.
+/// Refuses to have the replies of a vote judged, which are votes, or those of a review: they are no answers.
 pub(in crate::engine) fn refuse_votes(session: &str, records: &[Record]) -> Result<()> {
+    let kind = records.first().map(|record| &record.event);
+    if matches!(kind, Some(Event::Created { kind: SessionKind::Review | SessionKind::Fix, .. })) {
+        return Err(Error::usage(format!(
+            "`{session}` is a review: its replies are findings, not answers to be judged"
+        ))
+        .hint(format!("`team show {session}` shows what it came to"))
+        .hint("to review anew: `team review`; to have answers ranked: `team run-and-judge`"));
+    }
     if RunPlan::read(records)?.voting.is_none() {
         return Ok(());
     }

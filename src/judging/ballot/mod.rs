@@ -12,6 +12,7 @@ mod hidden;
 mod json;
 mod model;
 mod reading;
+mod scan;
 
 pub use model::{Ballot, CastVote, Missing, MissingReason, Note, NoteKind, TaskBallot, TaskVote, VoteVerdict};
 pub use reading::{parse, parse_task};
@@ -21,3 +22,4 @@ pub(super) use field::{Confidence, confidence as stated_confidence, verdict as s
 pub(crate) use field::{Subject, stated};
 pub(crate) use json::entries as json_entries;
 pub(crate) use reading::{agreed, find_entries, named, words};
+pub(crate) use scan::{Blocks, blocks_called, whole_json};

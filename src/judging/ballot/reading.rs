@@ -5,7 +5,8 @@ use crate::judging::Assignment;
 
 use super::field::{Confidence, Subject, confidence, verdict};
 use super::{
-    Ballot, CastVote, Entry, Missing, MissingReason, Note, NoteKind, TaskBallot, TaskVote, VoteVerdict, blocks, json,
+    Ballot, CastVote, Entry, Missing, MissingReason, Note, NoteKind, TaskBallot, TaskVote, VoteVerdict, blocks,
+    blocks_called, json, whole_json,
 };
 
 const LONGEST_SUMMARY: usize = 2000;
@@ -105,12 +106,12 @@ pub(crate) fn find_entries(
     mut note: impl FnMut(NoteKind, Option<&str>),
 ) -> Vec<Entry> {
     let text = text.trim_start_matches('\u{feff}');
-    let found = blocks::find(text, subject);
-    let mut entries = found.entries;
+    let found = blocks_called("vote", text);
+    let mut entries: Vec<Entry> = found.named.iter().flat_map(|block| blocks::entries(block, subject)).collect();
     if found.quoted > 0 {
         note(NoteKind::QuotedBallot, None);
     }
-    match blocks::whole_json(text) {
+    match whole_json(text) {
         Some(text) => match read(text) {
             Some(more) => entries.extend(more),
             None => note(NoteKind::BadJson, Some(text)),

@@ -11,10 +11,10 @@ use super::store::{Store, remove};
 use crate::engine::{Decision, record};
 use crate::error::{Error, ExitCode, Result};
 use crate::fault::{self, Point};
-use crate::findings::decide_review;
+use crate::findings::{ReviewResult, decide_review};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash};
-use crate::pipeline::review::{RENDERING, ReviewResult, Surroundings, open_ledger};
+use crate::pipeline::review::{RENDERING, Surroundings, open_ledger};
 use crate::session::{Event, FixStep, Layout, Phase, Record, Session};
 
 /// How it ended, and what is printed.

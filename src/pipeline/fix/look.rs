@@ -20,12 +20,12 @@ use crate::git::CommitId;
 use crate::judging::Nonce;
 use crate::pipeline::gate::{Limits, look_at_diff};
 use crate::pipeline::review::{
-    ReviewWork, RoundOutcome, RoundRequest, Source, Surroundings, Texts, hold_round, omitted, open_ledger,
-    subject_text, take_snapshot, unusable, write_once,
+    ReviewWork, RoundOutcome, RoundRequest, Source, Surroundings, Texts, consolidate, hold_round, omitted, open_ledger,
+    subject_text, take_snapshot, unusable,
 };
 use crate::prompts::Prompts;
 use crate::secrets::Redactor;
-use crate::session::{Event, FixStep, Layout, ReviewExtent, Session, SessionState};
+use crate::session::{Event, FixStep, ReviewExtent, Session, SessionState};
 
 /// What a review of a fix needs.
 pub(super) struct Reviews<'a> {
@@ -118,15 +118,8 @@ impl Reviews<'_> {
             RoundOutcome::Ended(mut round) => {
                 let usable = round.seats.values().filter(|seat| seat.read().is_some()).count();
                 let usable = u32::try_from(usable).unwrap_or(u32::MAX);
+                consolidate(session, &work, &mut round, around)?;
                 let ledger = open_ledger(session)?;
-                let text = consolidated(number, &work.told, ledger.findings());
-                write_once(
-                    &mut round.folder,
-                    Layout::CONSOLIDATED,
-                    text.as_bytes(),
-                    Point::ConsolidatedWritten,
-                    around,
-                )?;
                 close(session, panel, round.folder, SessionState::Completed, around)?;
                 let open = open_count(ledger.findings(), self.plan.review.fail_on);
                 self.reviewed(session, number, &tip, extent, open, usable, around)?;
@@ -235,20 +228,6 @@ fn claimed_of(findings: &Findings) -> Vec<Identified> {
             merged: Merged { finding: record.finding.clone(), raised_by: Default::default(), said: Vec::new() },
         })
         .collect()
-}
-
-/// `consolidated.md`: the findings as they stand after a review.
-fn consolidated(number: u32, told: &str, findings: &Findings) -> String {
-    let mut text = format!("# Review {number}: {told}\n\n");
-    for record in findings.iter() {
-        let place = record.finding.place().map(|place| format!(" ({place})")).unwrap_or_default();
-        let finding = &record.finding;
-        text.push_str(&format!("- {} {} {}: {}{place}\n", record.id, finding.severity, record.state, finding.title));
-    }
-    if findings.iter().next().is_none() {
-        text.push_str("Nothing was found.\n");
-    }
-    text
 }
 
 fn close(

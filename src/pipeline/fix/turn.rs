@@ -25,7 +25,7 @@ use crate::prompts::{PromptName, Prompts};
 use crate::runner::{Checks, Purpose, SlotJob, run_panel};
 use crate::secrets::Redactor;
 use crate::session::slot::SlotState;
-use crate::session::{AttemptEnd, Event, NewInner, NewTurn, PanelFolder, Session, SessionState, Turn};
+use crate::session::{Admission, AttemptEnd, Event, NewInner, NewTurn, PanelFolder, Session, SessionState, Turn};
 
 /// The name of the list of the fixer's files, and of a patch's.
 const LIST: &str = "fixer";
@@ -142,6 +142,7 @@ impl FixTurn<'_> {
             rules: std::collections::BTreeMap::new(),
             plan: Some(serde_json::json!({ "findings": self.selected })),
             failed: self.failed,
+            admission: Admission::Open,
         };
         let folder = session.panel_mut().open_inner(new, Timestamp::now(), &mut &mut *around.rng)?;
         show_last(session.panel(), &mut *around.observer);
@@ -248,7 +249,8 @@ impl FixTurn<'_> {
                 fault::reach(Point::FixFolder);
             }
             let purpose = Purpose::Fix { folder: worktree };
-            let job = SlotJob { id: slot, model: self.fixer.clone(), prompt: prompt.to_owned(), purpose };
+            let job =
+                SlotJob { id: slot, model: self.fixer.clone(), prompt: prompt.to_owned(), purpose, conversation: None };
             let manifest = folder.manifest().clone();
             let panel = Panel { session: &around.session, manifest: &manifest, workspace: None };
             let shared = around.services.shared(panel, around.terms.limits, Checks::default());

@@ -25,4 +25,4 @@ pub use secret_files::SECRET_FILES;
 pub(super) use secret_files::{SecretFiles, exact_set};
 pub use settings::{AtBase, settings_among, settings_at};
 pub use subject::{Subject, task_text};
-pub use trust::check_trust;
+pub use trust::{check_prompts, check_trust};

@@ -10,6 +10,7 @@ use super::settings::repo_path;
 use crate::config::{AgentKind, Environment, ResolvedModel, Target};
 use crate::error::{Error, Result};
 use crate::git::{CommitId, EntryKind, Git};
+use crate::prompts::PromptName;
 use crate::slots::agents::locate;
 
 /// Refuses a file of the work tree at `root` that `models` or `command` would use and that is not as `base` has it.
@@ -45,6 +46,17 @@ fn files_of(command: &[String], folder: &Path, environment: &Environment) -> Vec
     let program = if program.contains('/') { Some(folder.join(program)) } else { locate(program, environment) };
     let arguments = arguments.iter().filter(|word| !word.is_empty()).map(|word| folder.join(word));
     program.into_iter().chain(arguments.filter(|path| path.is_file())).collect()
+}
+
+/// The same of the texts in `dir` that take the place of built-in ones.
+pub async fn check_prompts(git: &Git, root: &Path, dir: &Path, base: &CommitId) -> Result<()> {
+    for name in PromptName::ALL {
+        let file = dir.join(name.file_name());
+        if file.symlink_metadata().is_ok() {
+            check(git, root, base, &file, "`--prompts`").await?;
+        }
+    }
+    Ok(())
 }
 
 async fn check(git: &Git, root: &Path, base: &CommitId, file: &Path, user: &str) -> Result<()> {

@@ -3,12 +3,13 @@
 use jiff::Timestamp;
 
 use super::round::Surroundings;
-use super::votes::{FindingStanding, FindingVotes, ROUND};
+use super::votes::ROUND;
 use crate::engine::record;
 use crate::error::Result;
 use crate::fault::{self, Point};
 use crate::findings::{
-    FindingId, FindingState, Identified, Ledger, LedgerEntry, LedgerVote, Remark, Ruling, Seen, Standing, Witness,
+    FindingId, FindingStanding, FindingState, FindingVotes, Identified, Ledger, LedgerEntry, LedgerVote, Remark,
+    Ruling, Seen, Standing, Witness,
 };
 use crate::session::{Event, InnerPanel, Session};
 

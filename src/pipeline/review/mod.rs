@@ -8,6 +8,7 @@
 //! session, `workspace/`, and `consolidated.md` of each panel.
 
 mod ledger;
+mod outcome;
 mod pending;
 mod publish;
 mod request;
@@ -19,11 +20,13 @@ mod snapshot;
 mod subject;
 mod target;
 mod texts;
+mod told;
 mod votes;
 
 pub(super) use ledger::{grow, open as open_ledger};
+pub use outcome::{not_held, reported};
 pub use pending::Uncommitted;
-pub(super) use publish::{RENDERING, ReviewResult};
+pub(super) use publish::{RENDERING, consolidate};
 pub use request::ReviewRequest;
 pub(super) use request::{ReviewPlan, ReviewWork};
 pub use resume::{Left, finished_review, resume_review};
@@ -36,4 +39,3 @@ pub use subject::{Source, Subject, SubjectKind};
 pub use target::{Look, Target, look};
 pub(super) use texts::{Texts, omitted, unusable};
 pub(super) use votes::write_once;
-pub use votes::{FindingStanding, FindingStandings, FindingVotes, JudgeOnFindings};

@@ -4,35 +4,24 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use jiff::Timestamp;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::request::ReviewWork;
-use super::round::{RoundEnd, Surroundings};
-use super::votes::write_once;
-use crate::engine::{Decision, record, show_last};
+use super::round::{RoundEnd, Surroundings, Vote};
+use super::seats::SeatEnd;
+use super::told::{Told, report, trailer};
+use super::votes::{ROUND, write_once};
+use crate::engine::{Decision, isolation_told, panel_notes, record, record_notes, show_last, total};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{self, Point};
-use crate::findings::{ReviewVerdict, decide_review};
+use crate::findings::{FindingVotes, LedgerRead, ReviewResult, ReviewVerdict, decide_review};
 use crate::fs;
-use crate::ids::{FormatVersion, Sha256Hash};
-use crate::session::{Event, Layout, Phase, Record, Session, SessionError, SessionState};
+use crate::ids::{FormatVersion, Sha256Hash, SlotId};
+use crate::pipeline::{Consolidated, FindingJudge, ReviewOutcome, Reviewer, consolidated};
+use crate::session::slot::Reason;
+use crate::session::{Event, Layout, Manifest, PanelFolder, Phase, Record, Session, SessionError, SessionState, Turn};
 
 /// The number of the wording of `verdict.md`.
 pub(in crate::pipeline) const RENDERING: u32 = 1;
-
-/// The contents of `verdict.json` of a review.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ReviewResult {
-    /// The version of this format.
-    pub version: FormatVersion,
-    /// The folder of the panel that it is about.
-    pub panel: String,
-    /// What it comes to.
-    #[serde(flatten)]
-    pub verdict: ReviewVerdict,
-}
 
 /// A verdict on disk.
 pub(super) struct Published {
@@ -72,20 +61,60 @@ fn checked(path: &Path, recorded: Sha256Hash) -> Result<Vec<u8>> {
     }
 }
 
-/// Writes down what the round came to, closes its panel, and publishes the verdict.
+/// What a round came to, as it is written down in its panel.
+pub(in crate::pipeline) struct Account {
+    verdict: ReviewVerdict,
+    reviewers: Vec<Reviewer>,
+    told: String,
+    isolation: String,
+}
+
+/// Writes `consolidated.md` of the round's panel, unless it is on record.
+pub(in crate::pipeline) fn consolidate(
+    session: &Session,
+    work: &ReviewWork,
+    round: &mut RoundEnd,
+    around: &mut Surroundings<'_>,
+) -> Result<Account> {
+    let panel = round.folder.inner().ok_or_else(|| Error::internal("a review in no panel"))?;
+    let place = panel.folder();
+    let findings = LedgerRead::read(&session.layout().ledger())?.findings;
+    let usable = round.seats.values().filter(|seat| seat.read().is_some()).count();
+    let verdict = decide_review(findings.judged(), work.fail_on, work.seats(round.seats.len(), usable));
+    let reviewers = reviewers(&round.seats, round.folder.manifest());
+    let judged = round.folder.enter_round(ROUND)?;
+    let judges = judges(&round.votes, judged.as_ref().map(PanelFolder::manifest));
+    let notes = notes(work, round, judged.as_ref());
+    let told = consolidated(&Consolidated {
+        verdict: &verdict,
+        findings: &findings,
+        folder: &place,
+        reviewers: &reviewers,
+        judges: &judges,
+        files: &work.files,
+        notes: &notes,
+    });
+    // What models wrote is quoted; a secret that they saw must not be.
+    let told = around.services.open_scrub().text_for(None, &told);
+    let isolation =
+        isolation_told(round.folder.records(), judged.as_ref().map_or(&[], |judged| judged.records())).to_owned();
+    write_once(&mut round.folder, Layout::CONSOLIDATED, told.as_bytes(), Point::ConsolidatedWritten, around)?;
+    fault::reach(Point::ConsolidatedRecorded);
+    Ok(Account { verdict, reviewers, told, isolation })
+}
+
+/// Writes down what the round came to, closes its panel, and publishes the verdict. What of that is on record already is
+/// not done again.
 pub(super) fn publish(
     session: &mut Session,
     work: &ReviewWork,
     mut round: RoundEnd,
     around: &mut Surroundings<'_>,
 ) -> Result<Published> {
-    let judged = round.standings.iter().map(|standing| standing.judged).collect();
-    let usable = round.seats.values().filter(|seat| seat.read().is_some()).count();
-    let verdict = decide_review(judged, work.fail_on, work.seats(round.seats.len(), usable));
-    let text = format!("# Review\n\n{}\n", verdict.sentence);
-    write_once(&mut round.folder, Layout::CONSOLIDATED, text.as_bytes(), Point::ConsolidatedWritten, around)?;
-    fault::reach(Point::ConsolidatedRecorded);
     let panel = round.folder.inner().ok_or_else(|| Error::internal("a review in no panel"))?;
+    let place = panel.folder();
+    let Account { verdict, reviewers, told, isolation } = consolidate(session, work, &mut round, around)?;
+    let scrub = around.services.open_scrub();
     let status = round.folder.status().clone();
     let last = session.panel_mut().close_inner(panel, round.folder, SessionState::Completed, Timestamp::now())?;
     around.observer.event(&last, &status);
@@ -93,9 +122,18 @@ pub(super) fn publish(
     show_last(session.panel(), &mut *around.observer);
 
     record(session.panel_mut(), Event::PhaseStarted { phase: Phase::Report }, &mut *around.observer)?;
-    let result = ReviewResult { version: FormatVersion::CURRENT, panel: panel.folder(), verdict };
+    session.panel_mut().settle()?;
+    let money = total(session);
+    let facts = Told { session: session.id(), head: session.panel().head(), isolation: &isolation, money: &money };
+    let account = report(work, &verdict, &reviewers, &round.seats, &place, &facts);
+    let account = scrub.text_for(None, &account);
+    let text = told + &trailer(&facts);
+    let result = ReviewResult { version: FormatVersion::CURRENT, panel: place, verdict };
     let mut json = serde_json::to_vec_pretty(&result).map_err(|error| Error::internal(error.to_string()))?;
     json.push(b'\n');
+    fs::replace(&session.layout().report(), account.as_bytes())?;
+    let written = Event::FileWritten { file: Layout::REPORT.to_owned(), sha256: Sha256Hash::of(account.as_bytes()) };
+    record(session.panel_mut(), written, &mut *around.observer)?;
     fs::replace(&session.layout().verdict_json(), &json)?;
     fault::reach(Point::VerdictJson);
     fs::replace(&session.layout().verdict_md(), text.as_bytes())?;
@@ -111,6 +149,64 @@ pub(super) fn publish(
     record(session.panel_mut(), event, &mut *around.observer)?;
     session.panel_mut().settle()?;
     fault::reach(Point::SessionVerdict);
-    session.finish_phase(Phase::Report);
+    [Phase::Review, Phase::Vote, Phase::Report].into_iter().for_each(|phase| session.finish_phase(phase));
     Ok(Published { decision: Decision::Reviewed(Box::new(result.verdict)), text })
+}
+
+fn reviewers(seats: &BTreeMap<SlotId, SeatEnd>, manifest: &Manifest) -> Vec<Reviewer> {
+    let outcome = |seat: &SeatEnd| match seat {
+        SeatEnd::Read { read, by } => {
+            let mut notes: Vec<String> = Vec::new();
+            notes.extend(by.map(|turn| how_read(turn).to_owned()));
+            notes.extend(read.notes.iter().map(|note| {
+                let which = note.finding.map(|number| format!("finding {number}: ")).unwrap_or_default();
+                let text = note.text.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
+                format!("{which}{}{text}", note.kind.describe())
+            }));
+            ReviewOutcome::Found { count: read.findings.len(), notes }
+        }
+        SeatEnd::Unreadable { why } => ReviewOutcome::Failed(format!("{}: {why}", Reason::BadOutput.as_str())),
+        SeatEnd::Failed { state, reason, detail } => {
+            let reason = reason.map_or_else(|| state.as_str().to_owned(), |reason| reason.as_str().to_owned());
+            ReviewOutcome::Failed(if detail.is_empty() { reason } else { format!("{reason}: {detail}") })
+        }
+    };
+    let name = |slot: &SlotId| manifest.member(*slot).map(|member| member.model.clone()).unwrap_or_default();
+    seats.iter().map(|(slot, seat)| Reviewer { id: *slot, model: name(slot), outcome: outcome(seat) }).collect()
+}
+
+/// How a reviewer's findings came to be readable.
+const fn how_read(turn: Turn) -> &'static str {
+    match turn {
+        Turn::Fresh => "its first reply and the one that was to mend it could not be read; it was asked anew",
+        Turn::Repair | Turn::SecondPass => "its first reply could not be read; it was asked once more",
+    }
+}
+
+fn judges(votes: &FindingVotes, manifest: Option<&Manifest>) -> Vec<FindingJudge> {
+    let name = |slot: SlotId| manifest.and_then(|manifest| manifest.member(slot)).map(|member| member.model.clone());
+    let judge = |judge: &crate::findings::JudgeOnFindings| FindingJudge {
+        id: judge.id,
+        model: name(judge.id).unwrap_or_default(),
+        ballot: judge.ballot.clone(),
+    };
+    votes.judges.iter().map(judge).collect()
+}
+
+/// What a reader should know besides.
+fn notes(work: &ReviewWork, round: &RoundEnd, judged: Option<&PanelFolder>) -> Vec<String> {
+    let mut notes = work.notes.clone();
+    match round.vote {
+        Vote::Held => {}
+        Vote::NothingFound => notes.push("no vote was held, for nothing was found".to_owned()),
+        Vote::OutOfTime => notes.push(
+            "the time was over before the vote: what was found by more than half of the panel stands, all else needs a \
+             person"
+                .to_owned(),
+        ),
+    }
+    let asked = judged.map(|judged| (judged.manifest(), judged.status()));
+    notes.extend(panel_notes(round.folder.status(), round.folder.manifest(), asked));
+    notes.extend(record_notes(round.folder.records(), judged.map_or(&[], |judged| judged.records())));
+    notes
 }

@@ -117,6 +117,8 @@ pub(in crate::pipeline) struct ReviewWork {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(in crate::pipeline) base: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(in crate::pipeline) from: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(in crate::pipeline) head: Option<String>,
     /// The hash of its file.
     pub(in crate::pipeline) sha256: Sha256Hash,
@@ -139,13 +141,14 @@ pub(in crate::pipeline) struct ReviewWork {
 
 impl ReviewPlan {
     pub(in crate::pipeline) fn of(request: &ReviewRequest, quorum: u32) -> Self {
-        let Subject { kind, phase, told, base, head, text, files, warnings, source } = &request.subject;
+        let Subject { kind, phase, told, base, from, head, text, files, warnings, source } = &request.subject;
         let notes = warnings.iter().chain(&request.notes).cloned().collect();
         let review = ReviewWork {
             kind: *kind,
             phase: *phase,
             told: told.clone(),
             base: base.clone(),
+            from: from.clone(),
             head: head.clone(),
             sha256: Sha256Hash::of(text.as_bytes()),
             files: files.clone(),

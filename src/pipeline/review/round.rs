@@ -10,16 +10,16 @@ use jiff::Timestamp;
 use rand::CryptoRng;
 
 use super::ledger::{raise, settle_standings};
-use super::seats::{SeatEnd, ask_reviewers};
+use super::seats::{SeatEnd, ask_reviewers, snapshot_rule};
 use super::texts::Texts;
-use super::votes::{FindingStanding, FindingVotes, Voters, hold_vote};
+use super::votes::{Voters, hold_vote, severities};
 use crate::config::{OwnAnswers, ResolvedModel};
 use crate::engine::{Services, Terms, show_last};
 use crate::error::Result;
-use crate::findings::{Identified, Known, merge};
+use crate::findings::{FindingVotes, Identified, Known, merge};
 use crate::ids::{Sha256Hash, SlotId};
 use crate::runner::{Control, Observer, StopAll, Workspace};
-use crate::session::{InnerPanel, Layout, NewInner, PanelFolder, Session, SessionKind};
+use crate::session::{Admission, Event, InnerPanel, Layout, NewInner, PanelFolder, Session, SessionKind};
 
 /// What surrounds a round.
 pub(in crate::pipeline) struct Surroundings<'a> {
@@ -72,18 +72,15 @@ pub(in crate::pipeline) struct RoundRequest<'a> {
     pub(in crate::pipeline) failed: bool,
 }
 
-/// A round whose vote is over, or whose time was. Its folder is open: what it came to is written there.
+/// A round whose vote is over, or whose time was; what was found and what the votes say of it is in the ledger. Its folder is
+/// open: what it came to is written there.
 pub(in crate::pipeline) struct RoundEnd {
     /// The panel's folder.
     pub(in crate::pipeline) folder: PanelFolder,
     /// How each reviewer ended.
     pub(in crate::pipeline) seats: BTreeMap<SlotId, SeatEnd>,
-    /// What was found, by ids.
-    pub(in crate::pipeline) findings: Vec<Identified>,
     /// The ballots.
     pub(in crate::pipeline) votes: FindingVotes,
-    /// What they say of each finding.
-    pub(in crate::pipeline) standings: Vec<FindingStanding>,
     /// Whether a vote was held.
     pub(in crate::pipeline) vote: Vote,
 }
@@ -115,6 +112,7 @@ pub(in crate::pipeline) async fn hold_round(
 ) -> Result<RoundOutcome> {
     let RoundRequest { panel, models, judges, own, texts, known, claimed, caused_by, failed } = request;
     let (panel, failed) = (*panel, *failed);
+    let admission = if is_raised(session, panel) { Admission::Closed } else { Admission::Open };
     let new = NewInner {
         kind: around.kind,
         panel,
@@ -122,16 +120,17 @@ pub(in crate::pipeline) async fn hold_round(
         models: models.to_vec(),
         isolation: around.services.isolation(),
         prompts: texts.reviewer_hashes(),
-        rules: BTreeMap::new(),
+        rules: snapshot_rule(around.workspace.as_ref()),
         plan: None,
         failed,
+        admission,
     };
     let mut folder = session.panel_mut().open_inner(new, Timestamp::now(), &mut &mut *around.rng)?;
     show_last(session.panel(), &mut *around.observer);
     around.observer.enter(&panel.folder());
     show_last(&folder, &mut *around.observer);
 
-    let seats = ask_reviewers(&mut folder, texts, around, failed).await?;
+    let seats = ask_reviewers(&mut folder, texts, around, failed, admission).await?;
     if around.is_stopped() {
         return Ok(RoundOutcome::Stopped(folder));
     }
@@ -155,9 +154,15 @@ pub(in crate::pipeline) async fn hold_round(
             None => return Ok(RoundOutcome::Stopped(folder)),
         }
     };
-    let standings = votes.standings(&findings);
+    let standings = votes.standings(&severities(&findings));
     settle_standings(session, panel, &standings, &votes, around)?;
-    Ok(RoundOutcome::Ended(Box::new(RoundEnd { folder, seats, findings, votes, standings, vote })))
+    Ok(RoundOutcome::Ended(Box::new(RoundEnd { folder, seats, votes, vote })))
+}
+
+/// Whether what `panel` found is in the ledger: from then on no reviewer is asked, for ids go by all that was found.
+fn is_raised(session: &Session, panel: InnerPanel) -> bool {
+    let since = session.panel().records().iter().skip_while(|record| record.event != Event::PanelOpened { panel });
+    since.into_iter().any(|record| matches!(record.event, Event::LedgerWritten { .. }))
 }
 
 /// The hashes of templates, by name.

@@ -9,14 +9,16 @@ use jiff::Timestamp;
 
 use super::round::Surroundings;
 use super::texts::Texts;
-use crate::engine::{Asking, Chance, Panel, Question, Reply, ask, record, record_ballot, show_last, stopped_state};
+use crate::engine::{
+    Asking, Chance, Panel, Question, Reply, SNAPSHOT_RULE, ask, record, record_ballot, show_last, stopped_state,
+};
 use crate::error::{Error, Result};
 use crate::findings::{BadFindings, FindingsRead, findings_schema, read_findings_below};
 use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::{BallotForm, Nonce};
 use crate::runner::{Checks, Purpose, SlotJob, Workspace, run_panel};
 use crate::session::slot::{Reason, SlotState};
-use crate::session::{Event, NewTurn, PanelFolder, Phase, SessionState, Turn};
+use crate::session::{Admission, Event, NewTurn, PanelFolder, Phase, SessionState, Turn};
 
 /// How one reviewer's turn ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,9 +61,17 @@ impl SeatEnd {
 type Findings = std::result::Result<FindingsRead, BadFindings>;
 
 /// Where programs see the repository, in paths that findings may name.
-fn roots(workspace: Option<&Arc<Workspace>>) -> Vec<String> {
+fn roots(folder: &PanelFolder) -> Vec<String> {
+    match folder.records().first().map(|record| &record.event) {
+        Some(Event::Created { rules, .. }) => rules.get(SNAPSHOT_RULE).cloned().into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The rule that says so in the record of a panel that sees `workspace`.
+pub(super) fn snapshot_rule(workspace: Option<&Arc<Workspace>>) -> BTreeMap<String, String> {
     let folder = workspace.and_then(|workspace| workspace.folder().canonicalize().ok());
-    folder.into_iter().map(|folder| folder.display().to_string()).collect()
+    folder.into_iter().map(|folder| (SNAPSHOT_RULE.to_owned(), folder.display().to_string())).collect()
 }
 
 /// A reviewer that is asked in a further turn.
@@ -117,9 +127,12 @@ pub(super) async fn ask_reviewers(
     texts: &Texts<'_>,
     around: &mut Surroundings<'_>,
     failed: bool,
+    admission: Admission,
 ) -> Result<BTreeMap<SlotId, SeatEnd>> {
-    first_turn(folder, around).await?;
-    let roots = roots(around.workspace.as_ref());
+    if admission == Admission::Open {
+        first_turn(folder, around).await?;
+    }
+    let roots = roots(folder);
     let mut seats = BTreeMap::new();
     let mut bad: BTreeMap<SlotId, (Vec<u8>, BadFindings)> = BTreeMap::new();
     let status = folder.status().clone();
@@ -144,7 +157,10 @@ pub(super) async fn ask_reviewers(
         if bad.is_empty() {
             break;
         }
-        further_turn(folder, turn, texts, &roots, &mut bad, &mut seats, around, failed).await?;
+        match admission {
+            Admission::Open => further_turn(folder, turn, texts, &roots, &mut bad, &mut seats, around, failed).await?,
+            Admission::Closed => read_turn(folder, turn, &roots, &mut bad, &mut seats)?,
+        }
     }
     let given_up = bad.into_iter().map(|(slot, (_, error))| (slot, SeatEnd::Unreadable { why: error.to_string() }));
     seats.extend(given_up);
@@ -165,6 +181,7 @@ async fn first_turn(folder: &mut PanelFolder, around: &mut Surroundings<'_>) -> 
             model: member.resolved.clone(),
             prompt: prompt.clone(),
             purpose: Purpose::Review { schema: findings_schema() },
+            conversation: None,
         })
         .collect();
     if jobs.is_empty() {
@@ -175,6 +192,44 @@ async fn first_turn(folder: &mut PanelFolder, around: &mut Surroundings<'_>) -> 
     record(folder, Event::PhaseStarted { phase: Phase::Review }, &mut *around.observer)?;
     let at_once = around.services.at_once();
     Ok(run_panel(folder, jobs, shared, at_once, &mut *around.control, &mut *around.observer).await?)
+}
+
+/// Reads what was said in a further turn, and asks nobody.
+fn read_turn(
+    folder: &PanelFolder,
+    turn: Turn,
+    roots: &[String],
+    bad: &mut BTreeMap<SlotId, (Vec<u8>, BadFindings)>,
+    seats: &mut BTreeMap<SlotId, SeatEnd>,
+) -> Result<()> {
+    let Some(inside) = folder.enter_turn(turn)? else { return Ok(()) };
+    let roots: Vec<&str> = roots.iter().map(String::as_str).collect();
+    for (slot, entry) in &inside.status().models {
+        let Some(reply) = entry.read_answer(inside.layout(), *slot)? else { continue };
+        take(*slot, turn, read_findings_below(&String::from_utf8_lossy(&reply), &roots), bad, seats);
+    }
+    Ok(())
+}
+
+/// Takes in what `slot` said in a further turn.
+fn take(
+    slot: SlotId,
+    turn: Turn,
+    found: Findings,
+    bad: &mut BTreeMap<SlotId, (Vec<u8>, BadFindings)>,
+    seats: &mut BTreeMap<SlotId, SeatEnd>,
+) {
+    match found {
+        Ok(read) => {
+            bad.remove(&slot);
+            seats.insert(slot, SeatEnd::Read { read, by: Some(turn) });
+        }
+        Err(error) => {
+            if let Some(entry) = bad.get_mut(&slot) {
+                entry.1 = error;
+            }
+        }
+    }
 }
 
 /// Asks those in `bad` again; who can be read afterwards is moved to `seats`.
@@ -234,17 +289,7 @@ async fn further_turn(
     for (slot, Reply { ballot, .. }) in replies {
         // One that did not complete leaves what was said before, which cannot be read.
         let Some((_, found)) = ballot else { continue };
-        match found {
-            Ok(read) => {
-                bad.remove(&slot);
-                seats.insert(slot, SeatEnd::Read { read, by: Some(turn) });
-            }
-            Err(error) => {
-                if let Some(entry) = bad.get_mut(&slot) {
-                    entry.1 = error;
-                }
-            }
-        }
+        take(slot, turn, found, bad, seats);
     }
     let state = around.control.stop().map_or(SessionState::Completed, stopped_state);
     let status = opened.status().clone();

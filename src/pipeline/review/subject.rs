@@ -71,7 +71,9 @@ pub struct Subject {
     pub told: String,
     /// Of a change: how what it is compared with is called.
     pub base: Option<String>,
-    /// Of a change: the commit that it leads to.
+    /// Of a change: the commit that it begins at.
+    pub from: Option<String>,
+    /// Of a change between commits: the one that it leads to.
     pub head: Option<String>,
     /// What is sent of it.
     pub text: String,

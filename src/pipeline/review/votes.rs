@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use jiff::Timestamp;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::round::Surroundings;
 use super::texts::Texts;
@@ -15,8 +14,8 @@ use crate::engine::{Asking, Bench, Chance, Question, answer_of, ask, record, sea
 use crate::error::{Error, Result};
 use crate::fault::{self, Point};
 use crate::findings::{
-    FindingAssignment, FindingBallot, FindingId, FindingTally, FindingVote, Identified, Judged, finding_vote_schema,
-    read_finding_votes,
+    FindingAssignment, FindingBallot, FindingId, FindingStandings, FindingVotes, Identified, JudgeOnFindings, Severity,
+    finding_vote_schema, read_finding_votes,
 };
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
@@ -29,102 +28,6 @@ use crate::session::{
 
 /// The one vote of a panel on what it found.
 pub(in crate::pipeline) const ROUND: Round = Round(1);
-
-/// The contents of a review's `votes.json`: who could vote on what, and the ballots.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct FindingVotes {
-    /// The version of this format.
-    pub version: FormatVersion,
-    /// How many seats the panel has that raised the findings.
-    pub panel: u32,
-    /// Each finding, and the seats that raised it.
-    pub raised: BTreeMap<FindingId, BTreeSet<SlotId>>,
-    /// The judges.
-    pub judges: Vec<JudgeOnFindings>,
-}
-
-/// What one judge says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct JudgeOnFindings {
-    /// The judge.
-    pub id: SlotId,
-    /// How its turn ended.
-    pub state: SlotState,
-    /// The hash of its reply, where there is one.
-    pub response_sha256: Option<Sha256Hash>,
-    /// What it was shown.
-    pub shown: Vec<FindingId>,
-    /// Its votes.
-    pub ballot: FindingBallot,
-}
-
-/// The contents of a review's `judging/verdict.json`: what the votes say of each finding.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct FindingStandings {
-    /// The version of this format.
-    pub version: FormatVersion,
-    /// Each finding.
-    pub findings: Vec<FindingStanding>,
-}
-
-/// What the votes say of one finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct FindingStanding {
-    /// The finding, and what is to be made of it.
-    #[serde(flatten)]
-    pub judged: Judged,
-    /// How many say what.
-    pub tally: FindingTally,
-}
-
-impl FindingVotes {
-    /// How many say what of `finding`.
-    #[must_use]
-    pub fn tally(&self, finding: FindingId) -> FindingTally {
-        let raised = self.raised.get(&finding).map_or(0, BTreeSet::len);
-        let cast = self.judges.iter().flat_map(|judge| &judge.ballot.votes).filter(|vote| vote.finding == finding);
-        let empty = FindingTally {
-            panel: self.panel,
-            raised: u32::try_from(raised).unwrap_or(u32::MAX),
-            ..FindingTally::default()
-        };
-        cast.fold(empty, |tally, vote| match vote.verdict {
-            FindingVote::Sustain => FindingTally { sustain: tally.sustain + 1, ..tally },
-            FindingVote::Reject => FindingTally { reject: tally.reject + 1, ..tally },
-            FindingVote::Ask => FindingTally { ask: tally.ask + 1, ..tally },
-        })
-    }
-
-    /// What they say of each of `findings`.
-    #[must_use]
-    pub fn standings(&self, findings: &[Identified]) -> Vec<FindingStanding> {
-        let of = |found: &Identified| {
-            let tally = self.tally(found.id);
-            let judged = Judged {
-                id: found.id,
-                severity: found.merged.finding.severity,
-                standing: tally.standing(),
-                consensus: tally.consensus(),
-            };
-            FindingStanding { judged, tally }
-        };
-        findings.iter().map(of).collect()
-    }
-
-    /// The ballots of nobody: what was found in a review in which no vote was held.
-    #[must_use]
-    pub fn none(panel: u32, findings: &[Identified]) -> Self {
-        Self { version: FormatVersion::CURRENT, panel, raised: raised_of(findings), judges: Vec::new() }
-    }
-}
-
-fn raised_of(findings: &[Identified]) -> BTreeMap<FindingId, BTreeSet<SlotId>> {
-    findings.iter().map(|found| (found.id, found.merged.raised_by.clone())).collect()
-}
 
 /// The vote of one judge.
 struct Ballot<'a> {
@@ -185,7 +88,12 @@ pub(super) async fn hold_vote(
     let isolation = around.services.isolation();
     let path = format!("{}/{}", folder.inner().map(|panel| panel.folder()).unwrap_or_default(), ROUND.folder());
     let how = TakeUp { failed, drift: &Drift::NONE, isolation: Some(&isolation), ended: Ended::StaysClosed };
-    let mut round = match folder.take_up_round(ROUND, how, now)? {
+    let over = folder.enter_round(ROUND)?.filter(is_over);
+    let taken = match over {
+        Some(over) => Some(over),
+        None => folder.take_up_round(ROUND, how, now)?,
+    };
+    let mut round = match taken {
         Some(round) => round,
         None => {
             let members = panel.shuffle_order.iter().filter_map(|slot| panel.member(*slot));
@@ -252,14 +160,15 @@ pub(super) async fn hold_vote(
     let votes = FindingVotes {
         version: FormatVersion::CURRENT,
         panel: u32::try_from(panel.models.len()).unwrap_or(u32::MAX),
-        raised: raised_of(findings),
+        raised: FindingVotes::raised_of(findings),
         judges: said.into_values().collect(),
     };
     let stop = around.control.stop();
     let stopped = around.is_stopped();
     if !stopped {
         write_once(&mut round, "votes.json", &json(&votes)?, Point::VotesWritten, around)?;
-        let standings = FindingStandings { version: FormatVersion::CURRENT, findings: votes.standings(findings) };
+        let standings =
+            FindingStandings { version: FormatVersion::CURRENT, findings: votes.standings(&severities(findings)) };
         write_once(&mut round, "verdict.json", &json(&standings)?, Point::VerdictJson, around)?;
     }
     let state = stop.filter(|_| stopped).map_or(SessionState::Completed, stopped_state);
@@ -273,13 +182,26 @@ pub(super) async fn hold_vote(
     Ok((!stopped).then_some(votes))
 }
 
-/// The findings that `judge` may vote on: none that it raised, and none whose authors it may not judge.
+/// Whether the vote is over: what it came to is written, and its record closed.
+fn is_over(round: &PanelFolder) -> bool {
+    let written = |event: &Event| matches!(event, Event::FileWritten { file, .. } if file == "verdict.json");
+    round.status().state == SessionState::Completed && round.records().iter().any(|record| written(&record.event))
+}
+
+/// How bad each finding is.
+pub(super) fn severities(findings: &[Identified]) -> BTreeMap<FindingId, Severity> {
+    findings.iter().map(|found| (found.id, found.merged.finding.severity)).collect()
+}
+
+/// The findings that `judge` may vote on, by id: none that it raised, and none whose authors it may not judge.
 fn shown_to(judge: &Judge, findings: &[Identified], panel: &Manifest, own: OwnAnswers) -> Vec<FindingId> {
     let may_judge = |seat: &SlotId| {
         let answer = panel.member(*seat).map(|member| answer_of(*seat, &member.resolved));
         judge.seat != Some(*seat) && answer.is_some_and(|answer| may_vote(own, judge, &answer))
     };
-    findings.iter().filter(|found| found.merged.raised_by.iter().all(may_judge)).map(|found| found.id).collect()
+    let shown = findings.iter().filter(|found| found.merged.raised_by.iter().all(may_judge)).map(|found| found.id);
+    // In an order that whoever checks it knows.
+    shown.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Ends the turn of a judge that has nothing to vote on.

@@ -33,7 +33,8 @@ pub fn stats_text(stats: &Stats, width: usize) -> String {
     page.finish()
 }
 
-const NOTE: &str = "k/N is k of N; the range is the 95 % interval (Wilson 1927) as if all seats and votes were \
+const NOTE: &str = "A model is counted by what it is; where `name (model)` stands, the name is the one that it has in the newest \
+    session, such as an alias of `team.toml`. k/N is k of N; the range is the 95 % interval (Wilson 1927) as if all seats and votes were \
     independent, which those of one session are not. `agreed` is with most of the other voters. Time is the median of \
     complete answers. Questions, panels and judges differ between sessions: nothing here ranks models in general.";
 

@@ -12,7 +12,8 @@ use crate::model::{Price, ResolvedModel};
 use crate::money::{Usd, cost_of};
 
 /// What a stream said of its use of the model.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Spent {
     /// Tokens, where reported.
     pub usage: Option<Usage>,
@@ -29,6 +30,40 @@ impl Spent {
             .or_else(|| by_price(model.settings.price?, self.usage?))
             .or_else(|| model.is_free().then_some(Usd::ZERO))
     }
+}
+
+impl Spent {
+    /// What of it came after `before`, in a conversation whose program counts all of it at the end of each turn. A program
+    /// that reports less than it did before counts each turn anew.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        self.minus(before).unwrap_or(self)
+    }
+
+    fn minus(self, before: Self) -> Option<Self> {
+        let usage = match (self.usage, before.usage) {
+            (Some(now), Some(before)) => Some(usage_since(now, before)?),
+            (now, _) => now,
+        };
+        let cost = match (self.cost, before.cost) {
+            (Some(now), Some(before)) => Some(now.minus(before)?),
+            (now, _) => now,
+        };
+        Some(Self { usage, cost })
+    }
+}
+
+fn usage_since(now: Usage, before: Usage) -> Option<Usage> {
+    let rest = |now: Option<u64>, before: Option<u64>| match (now, before) {
+        (Some(now), Some(before)) => Some(Some(now.checked_sub(before)?)),
+        (now, _) => Some(now),
+    };
+    Some(Usage {
+        input_tokens: rest(now.input_tokens, before.input_tokens)?,
+        cached_input_tokens: rest(now.cached_input_tokens, before.cached_input_tokens)?,
+        output_tokens: rest(now.output_tokens, before.output_tokens)?,
+        reasoning_tokens: rest(now.reasoning_tokens, before.reasoning_tokens)?,
+    })
 }
 
 /// The tokens at the price. A kind of tokens that has no price leaves the whole unknown, unless there are none of it.
@@ -99,6 +134,19 @@ mod tests {
         assert_eq!(shown(price("2", None, None), usage(1000, 0, 0)).unwrap(), "0.002");
         assert_eq!(shown(full, Usage { input_tokens: Some(1), ..Usage::default() }), None);
         assert_eq!(shown(full, Usage::default()), None);
+    }
+
+    #[test]
+    fn a_turn_of_a_conversation_is_what_was_spent_since_the_one_before_it() {
+        let spent = |input, output, cost: &str| Spent {
+            usage: Some(usage(input, 0, output)),
+            cost: Some(cost.parse().unwrap()),
+        };
+        let (first, second) = (spent(12, 9, "0.1"), spent(30, 10, "0.25"));
+        assert_eq!(second.since(first), spent(18, 1, "0.15"));
+        assert_eq!(second.since(Spent::default()), second);
+        assert_eq!(spent(5, 20, "0.3").since(first), spent(5, 20, "0.3"), "it counts each turn anew");
+        assert_eq!(Spent::default().since(first), Spent::default(), "what was not reported stays unknown");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Reason, SealedCost, SealedUsage, SlotState, Usage};
+use super::{Reason, SealedCost, SealedUsage, SlotState, TurnEnd, Usage};
 use crate::ids::Sha256Hash;
 
 /// How an attempt of a slot ended.
@@ -43,6 +43,9 @@ pub struct SlotEnd {
     /// The files that a failed attempt left in `errors/`: path relative to the folder, and hash.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub kept: BTreeMap<String, Sha256Hash>,
+    /// In a conversation: how this turn of it was taken.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub turn: Option<TurnEnd>,
     /// What went wrong, for everything but COMPLETED.
     pub error: Option<SlotError>,
 }
@@ -97,6 +100,7 @@ impl SlotEnd {
             sealed_cost: None,
             dropped_settings: Vec::new(),
             kept: BTreeMap::new(),
+            turn: None,
             error: None,
         }
     }
@@ -118,6 +122,7 @@ impl SlotEnd {
             sealed_cost: None,
             dropped_settings: Vec::new(),
             kept: BTreeMap::new(),
+            turn: None,
             error: Some(error),
         }
     }

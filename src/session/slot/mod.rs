@@ -9,6 +9,7 @@ mod outcome;
 mod reason;
 mod state;
 mod tokens;
+mod turn;
 
 pub use cost::{SealedCost, Spent};
 pub use diagnose::{diagnose, status_in};
@@ -17,3 +18,4 @@ pub use outcome::{Activity, Output, StopReason, StreamEnd, TypedError, Usage};
 pub use reason::Reason;
 pub use state::{SlotMove, SlotState, TransitionError, transition};
 pub use tokens::SealedUsage;
+pub use turn::{TurnEnd, TurnMode};

@@ -136,6 +136,10 @@ pub struct StreamEnd {
     pub cost: Option<Usd>,
     /// The program's own name of the conversation.
     pub conversation: Option<String>,
+    /// Whether the program took up the conversation that it names: without that it may have failed to find it.
+    pub taken_up: bool,
+    /// What the stream reported as it stands: some programs count a whole conversation in each of its turns.
+    pub reported: Spent,
     /// Settings that the other side refused and that were left out.
     pub dropped_settings: Vec<String>,
 }

@@ -71,6 +71,7 @@ suite! {
     closing_again_changes_nothing_and_what_waits_is_never_closed_as_anything_else,
     each_seat_of_each_role_has_a_conversation_of_its_own_that_outlives_its_owner,
     at_the_close_conversations_are_sealed_and_what_is_resumed_begins_new_ones,
+    one_conversation_is_ended_and_begun_again_beside_the_others,
     a_decision_is_waited_for_once_outlives_its_owner_and_is_consumed,
     a_decision_is_none_of_other_choices_and_nothing_is_decided_twice,
     conversations_go_on_after_a_decision,
@@ -271,6 +272,22 @@ fn at_the_close_conversations_are_sealed_and_what_is_resumed_begins_new_ones<S: 
         _ => None,
     });
     assert_eq!(files.collect::<Vec<_>>(), ["roles/fixer-01.jsonl", "roles/fixer-01-2.jsonl"]);
+}
+
+fn one_conversation_is_ended_and_begun_again_beside_the_others<S: Place>(place: &S) {
+    let mut session = make(place, "again", 0);
+    let [first, _] = slots(&session);
+    let (fixer, reviewer) = (with(Role::Fixer, first), with(Role::Reviewer, first));
+    session.end_conversation(fixer, at(1)).unwrap();
+    session.say(fixer, Speaker::Team, "mend it", at(2)).unwrap();
+    session.say(reviewer, Speaker::Team, "look", at(3)).unwrap();
+    session.end_conversation(fixer, at(4)).unwrap();
+    assert_eq!(said(&session, fixer), []);
+    assert_eq!(said(&session, reviewer), [(Speaker::Team, "look".to_owned())]);
+    session.say(fixer, Speaker::Team, "from the start", at(5)).unwrap();
+    assert_eq!(said(&session, fixer), [(Speaker::Team, "from the start".to_owned())]);
+    session.close(SessionState::Completed, at(6)).unwrap();
+    assert!(matches!(session.end_conversation(fixer, at(7)), Err(SessionError::Ended { .. })));
 }
 
 fn a_decision_is_waited_for_once_outlives_its_owner_and_is_consumed<S: Place>(place: &S) {

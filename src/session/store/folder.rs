@@ -100,6 +100,10 @@ impl Messages for Session {
     fn say(&mut self, of: Participant, from: Speaker, text: &str, now: Timestamp) -> Result<(), SessionError> {
         self.say(of, from, text, now)
     }
+
+    fn end_conversation(&mut self, of: Participant, now: Timestamp) -> Result<(), SessionError> {
+        self.end_conversation(of, now)
+    }
 }
 
 impl Checkpoints for Session {

@@ -145,6 +145,12 @@ impl MemorySession {
         if state.is_active() { Ok(()) } else { Err(SessionError::Ended { session: self.id().to_owned(), state }) }
     }
 
+    fn seal(&mut self, file: String, now: Timestamp) -> Result<(), SessionError> {
+        let messages = &self.kept.conversations[&file];
+        let (lines, head) = (messages.len() as u64 + 1, hash_of(messages)?);
+        self.record(Event::ConversationSealed { file, lines, head }, now).map(drop)
+    }
+
     fn unseal(&mut self) {
         self.kept.meta.status = SessionState::InProgress;
         self.kept.meta.completed_at = None;
@@ -207,9 +213,7 @@ impl LifeCycle for MemorySession {
         self.allows(SessionMove::Close(state))?;
         if state != SessionState::AwaitingDecision {
             for file in open_conversations(&self.kept.records).into_keys() {
-                let messages = &self.kept.conversations[&file];
-                let (lines, head) = (messages.len() as u64 + 1, hash_of(messages)?);
-                self.record(Event::ConversationSealed { file, lines, head }, now)?;
+                self.seal(file, now)?;
             }
         }
         self.kept.meta.status = state;
@@ -283,9 +287,17 @@ impl Messages for MemorySession {
         };
         let said = self.kept.conversations.entry(file).or_default();
         let at = said.last().map_or(now, |last| last.at.max(now));
-        said.push(Message { at, from, text: text.to_owned() });
+        said.push(Message { at, from, text: text.to_owned(), turn: None });
         self.keep();
         Ok(())
+    }
+
+    fn end_conversation(&mut self, of: Participant, now: Timestamp) -> Result<(), SessionError> {
+        self.must_go_on()?;
+        match open_conversation(&self.kept.records, of) {
+            Some(file) => self.seal(file, now),
+            None => Ok(()),
+        }
     }
 }
 

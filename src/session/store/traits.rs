@@ -74,6 +74,12 @@ pub trait Messages {
     /// # Errors
     /// The session does not go on.
     fn say(&mut self, of: Participant, from: Speaker, text: &str, now: Timestamp) -> Result<(), SessionError>;
+
+    /// Ends the open conversation with `of`, so that the next message opens another. Without one, nothing happens.
+    ///
+    /// # Errors
+    /// The session does not go on.
+    fn end_conversation(&mut self, of: Participant, now: Timestamp) -> Result<(), SessionError>;
 }
 
 /// Waiting decisions. What is waited for survives the process, and is consumed by the decision.

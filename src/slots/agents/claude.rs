@@ -2,8 +2,10 @@
 
 use std::ffi::OsString;
 
+use super::conversation::{Talk, Transcript};
 use super::habits::{Habits, words};
-use super::{Call, Purpose};
+use super::inherited::Variables;
+use super::{Call, Purpose, traces};
 use crate::config::{Environment, ModelSettings};
 use crate::slots::agents::sign_in::{SignIn, any_variable, has_file};
 use crate::slots::agents::traces::{Folder, Parts, Traces};
@@ -14,12 +16,19 @@ const READS: &str = "Read,Grep,Glob";
 /// Tools that repair files, and see whether that helped. Nothing is asked, for nobody would answer.
 const REPAIRS: &str = "Read,Grep,Glob,Edit,Write,Bash";
 
+/// Its own folder.
+const FOLDER: Folder = Folder { variable: "CLAUDE_CONFIG_DIR", within: "", usual: ".claude" };
+
+/// The part of it that holds transcripts: a folder for each folder that it was run in. It looks for a conversation in all
+/// of them (2.1.332).
+const TRANSCRIPTS: &str = "projects";
+
 /// Where it leaves what shows prompts and answers, and in `sessions`, as long as it runs, the folder that it works in and
 /// a key by which others of its kind may write to it.
 pub(super) const CLAUDE_TRACES: &[Traces] = &[Traces {
-    folder: Folder { variable: "CLAUDE_CONFIG_DIR", within: "", usual: ".claude" },
+    folder: FOLDER,
     parts: Parts::Only(&[
-        "projects",
+        TRANSCRIPTS,
         "sessions",
         "todos",
         "tasks",
@@ -94,6 +103,12 @@ pub(super) const HABITS: Habits = Habits {
 /// The arguments: without questions and, unless it is to repair, with nothing that writes, runs or goes to the network.
 pub(super) fn arguments(model: Option<&str>, settings: &ModelSettings, call: &Call<'_>) -> Vec<OsString> {
     let mut arguments = words(&["-p", "--output-format", "stream-json", "--verbose"]);
+    arguments.extend(match call.talk {
+        // Transcripts show prompts and answers to whoever looks into HOME.
+        Talk::Alone => words(&[KEEP_NOTHING]),
+        Talk::Begins => Vec::new(),
+        Talk::GoesOn(id) => words(&["--resume", id.as_str()]),
+    });
     arguments.extend(restrictions(call.purpose));
     if let Some(model) = model {
         // In one word: a model called `--something` stays a value.
@@ -103,13 +118,19 @@ pub(super) fn arguments(model: Option<&str>, settings: &ModelSettings, call: &Ca
     arguments
 }
 
+/// Where it keeps conversations.
+pub(super) fn transcript(variables: &Variables) -> Option<Transcript> {
+    traces::transcript(FOLDER, TRANSCRIPTS, variables)
+}
+
+/// The option by which it keeps no transcript.
+pub(super) const KEEP_NOTHING: &str = "--no-session-persistence";
+
 /// What it may not do.
 pub(super) fn restrictions(purpose: Purpose) -> Vec<OsString> {
-    // Transcripts show prompts and answers to whoever looks into HOME.
-    let mut arguments = words(&["--no-session-persistence"]);
     // A prompt that begins with `/review` is a prompt, not a command or skill of the user's. The program's own `/help`
     // and the like are taken as commands all the same (2.1.332): such an answer has the model `<synthetic>`.
-    arguments.extend(words(&["--disable-slash-commands"]));
+    let mut arguments = words(&["--disable-slash-commands"]);
     // Servers, and the instructions and settings of a repository around the session, would give one seat more to go by
     // than the prompt, and they execute things.
     arguments.extend(words(&["--strict-mcp-config", "--setting-sources", "user"]));

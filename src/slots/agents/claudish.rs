@@ -57,6 +57,7 @@ pub(super) fn arguments(model: Option<&str>, settings: &ModelSettings, call: &Ca
     // Without asking it may do everything, so that is turned off; what it may do is said below.
     arguments.extend(words(&["--no-auto-approve", "--log-off", "--verbose", "--quiet"]));
     arguments.extend(words(&["-p", "--output-format", "stream-json"]));
+    arguments.extend(words(&[claude::KEEP_NOTHING]));
     arguments.extend(claude::restrictions(call.purpose));
     arguments.extend(claude::settings(settings));
     arguments

@@ -3,14 +3,31 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::conversation::{Talk, Transcript};
 use super::habits::{DATABASES, Habits, words};
-use super::{Call, NestedSandbox, Purpose};
+use super::inherited::Variables;
+use super::{Call, NestedSandbox, Purpose, traces};
 use crate::config::{Environment, ModelSettings};
 use crate::slots::agents::sign_in::{SignIn, any_variable, has_file};
 use crate::slots::agents::traces::{Folder, Parts, Traces};
 
+/// Its own folder.
+const FOLDER: Folder = Folder { variable: "CODEX_HOME", within: "", usual: ".codex" };
+
+/// The part of it that holds transcripts, by date. It finds a conversation there also without its databases (0.171.0).
+const TRANSCRIPTS: &str = "sessions";
+
 /// What it makes in its folder, as far as prompts and answers show there.
-const CODEX_PARTS: Parts = Parts::Only(&["sessions", "archived_sessions", "shell_snapshots", "log", "tmp", "memories"]);
+const CODEX_PARTS: Parts = Parts::Only(&[
+    TRANSCRIPTS,
+    "archived_sessions",
+    "shell_snapshots",
+    "log",
+    "tmp",
+    "memories",
+    // The names of conversations that are written to.
+    "thread-writer-locks",
+]);
 
 /// The variable that moves its databases, whose names carry the version of their schema and so cannot be listed.
 ///
@@ -34,7 +51,7 @@ pub(super) const HABITS: Habits = Habits {
     defaults: &[],
     // See `retries` below.
     retries: None,
-    traces: &[Traces { folder: Folder { variable: "CODEX_HOME", within: "", usual: ".codex" }, parts: CODEX_PARTS }],
+    traces: &[Traces { folder: FOLDER, parts: CODEX_PARTS }],
     databases: Some(DATABASE_FOLDER),
     writes_in_home: false,
     runs: None,
@@ -48,8 +65,23 @@ pub(super) fn arguments(model: Option<&str>, settings: &ModelSettings, call: &Ca
         (NestedSandbox::Works, Purpose::Answer | Purpose::Judge) => "read-only",
         (NestedSandbox::Fails, _) => "danger-full-access",
     };
-    let mut arguments = words(&["exec", "--json", "--skip-git-repo-check", "--sandbox", sandbox, "--color", "never"]);
-    arguments.extend(words(&["--ephemeral"]));
+    let json = ["--json", "--skip-git-repo-check"];
+    let mut arguments = words(&["exec"]);
+    match call.talk {
+        Talk::Alone | Talk::Begins => {
+            arguments.extend(words(&json));
+            arguments.extend(words(&["--sandbox", sandbox, "--color", "never"]));
+        }
+        Talk::GoesOn(_) => {
+            // Of a conversation that goes on it takes neither of the two; this setting is the first one (0.171.0).
+            arguments.extend(words(&["resume"]));
+            arguments.extend(words(&json));
+            arguments.extend(words(&["-c", &format!("sandbox_mode={}", toml_string(sandbox))]));
+        }
+    }
+    if call.talk == Talk::Alone {
+        arguments.extend(words(&["--ephemeral"]));
+    }
     for setting in [
         // Otherwise it contacts a code host at every start, sends statistics and looks for updates.
         "features.plugins=false",
@@ -79,8 +111,16 @@ pub(super) fn arguments(model: Option<&str>, settings: &ModelSettings, call: &Ca
     if let Some(model) = model {
         arguments.extend(words(&[&format!("--model={model}")]));
     }
+    if let Talk::GoesOn(id) = call.talk {
+        arguments.extend(words(&[id.as_str()]));
+    }
     arguments.extend(words(&["-"]));
     arguments
+}
+
+/// Where it keeps conversations.
+pub(super) fn transcript(variables: &Variables) -> Option<Transcript> {
+    traces::transcript(FOLDER, TRANSCRIPTS, variables)
 }
 
 /// The retries of the user's own provider, where its configuration leaves them to Codex.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::conversation::{Talk, Transcript, TranscriptFiles};
 use super::habits::{Habits, words};
 use super::inherited::Variables;
 use super::private::{Prepared, PrivateFile, private_temporary_files};
@@ -55,6 +56,10 @@ const MOST_ATTEMPTS: u32 = 10;
 /// What it keeps of other runs in its folder, beside the settings, which are read and not linked.
 const NOT_LINKED: [&str; 4] = ["settings.json", "tmp", "history", "projects.json"];
 
+/// The name under which its home knows the folder that it works in, and by which it finds the folder of transcripts. Left
+/// to itself it takes the last part of the folder's path, which another round would not share.
+const PROJECT: &str = "team";
+
 /// The arguments; without a terminal it reads the prompt from standard input.
 pub(super) fn arguments(model: Option<&str>, _settings: &ModelSettings, call: &Call<'_>) -> Vec<OsString> {
     let mut arguments = words(&["--output-format", "stream-json", "--approval-mode", "default"]);
@@ -66,7 +71,26 @@ pub(super) fn arguments(model: Option<&str>, _settings: &ModelSettings, call: &C
     if let Some(model) = model {
         arguments.extend(words(&[&format!("--model={model}")]));
     }
+    if let Talk::GoesOn(id) = call.talk {
+        arguments.extend(words(&["--resume", id.as_str()]));
+    }
     arguments
+}
+
+/// Where it keeps conversations. All that is there belongs to the one: the home is the call's own.
+pub(super) fn transcript(call: &Call<'_>) -> Transcript {
+    let folder = call.private_dir.join("home/.gemini/tmp").join(PROJECT).join("chats");
+    Transcript { folder, in_home: None, files: TranscriptFiles::All }
+}
+
+/// Names the folder that it works in.
+fn project(folder: &Path, call: &Call<'_>, files: &mut Vec<PrivateFile>) {
+    let work = call.work_dir.to_string_lossy();
+    let projects = json!({ "projects": { work.as_ref(): PROJECT } });
+    files.push(PrivateFile::Text(folder.join("projects.json"), projects.to_string()));
+    let own = folder.join("tmp").join(PROJECT);
+    files.push(PrivateFile::Text(own.join(".project_root"), work.into_owned()));
+    files.push(PrivateFile::Folder(own.join("chats")));
 }
 
 /// The rules about tools: of two that fit the one with the higher priority counts, and a tool that is denied whatever it
@@ -101,6 +125,9 @@ pub(super) fn prepare(
     let left_to_it = own.pointer("/general/maxAttempts").is_some_and(|attempts| !attempts.is_null());
     if let Some(system) = &settings.system {
         memory(&own, users.as_deref(), &folder, system, &mut files);
+    }
+    if call.talk != Talk::Alone {
+        project(&folder, call, &mut files);
     }
     let text = format!("{:#}\n", merged_settings(own, call.retries));
     files.push(PrivateFile::Text(folder.join("settings.json"), text));

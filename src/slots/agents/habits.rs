@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use super::conversation::{Talk, Transcript};
 use super::inherited::Variables;
 use super::private::Prepared;
 use super::traces::Traces;
@@ -101,6 +102,33 @@ pub(super) fn prepare(
         AgentKind::Claude | AgentKind::Codex | AgentKind::Claudish | AgentKind::Llm | AgentKind::Custom => {
             Ok(Prepared::default())
         }
+    }
+}
+
+/// The arguments of what `agent` must have run before the call.
+pub(super) fn first(agent: AgentKind, call: &Call<'_>) -> Option<Vec<OsString>> {
+    match agent {
+        AgentKind::Opencode => opencode::first(call),
+        AgentKind::Claude
+        | AgentKind::Codex
+        | AgentKind::Gemini
+        | AgentKind::Claudish
+        | AgentKind::Llm
+        | AgentKind::Custom => None,
+    }
+}
+
+/// Where `agent` keeps the conversation that the call is of.
+pub(super) fn transcript(agent: AgentKind, call: &Call<'_>, variables: &Variables) -> Option<Transcript> {
+    if call.talk == Talk::Alone {
+        return None;
+    }
+    match agent {
+        AgentKind::Claude => claude::transcript(variables),
+        AgentKind::Codex => codex::transcript(variables),
+        AgentKind::Gemini => Some(gemini::transcript(call)),
+        AgentKind::Opencode => opencode::transcript(call, variables),
+        AgentKind::Claudish | AgentKind::Llm | AgentKind::Custom => None,
     }
 }
 

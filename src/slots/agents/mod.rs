@@ -9,6 +9,7 @@
 mod claude;
 mod claudish;
 mod codex;
+mod conversation;
 mod gemini;
 mod habits;
 mod inherited;
@@ -18,6 +19,8 @@ mod locate;
 mod opencode;
 mod plan;
 #[cfg(test)]
+mod plan_conversation_tests;
+#[cfg(test)]
 mod plan_own_files_tests;
 #[cfg(test)]
 mod plan_tests;
@@ -26,6 +29,7 @@ mod sign_in;
 mod traces;
 mod version;
 
+pub use conversation::{ConversationId, Files, Talk, Transcript, TranscriptFiles, keeps_conversations, restore};
 pub use habits::known_program;
 pub use locate::locate;
 pub use plan::{Call, HomeUse, NestedSandbox, PlanError, ProcessPlan, Purpose, Stdin, plan};

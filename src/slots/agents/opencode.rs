@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use super::conversation::{Talk, Transcript, TranscriptFiles};
 use super::habits::{Habits, words};
 use super::inherited::Variables;
 use super::private::{Prepared, PrivateFile, private_temporary_files};
@@ -51,11 +52,20 @@ const PERMISSION: &str = "OPENCODE_PERMISSION";
 /// Where it keeps conversations.
 const DATABASE: &str = "OPENCODE_DB";
 
+/// The name of the file in which a call has them.
+const DATABASE_FILE: &str = "opencode.db";
+
+/// The same with the file of what was written last.
+const DATABASE_FILES: &[&str] = &[DATABASE_FILE, "opencode.db-wal"];
+
 /// The arguments; it reads the prompt from standard input.
-pub(super) fn arguments(model: Option<&str>, settings: &ModelSettings, _call: &Call<'_>) -> Vec<OsString> {
+pub(super) fn arguments(model: Option<&str>, settings: &ModelSettings, call: &Call<'_>) -> Vec<OsString> {
     let mut arguments = words(&["run", "--format", "json"]);
-    // A conversation that has no title has one made by a second request.
-    arguments.extend(words(&["--title", "team"]));
+    arguments.extend(match call.talk {
+        // A conversation that has no title has one made by a second request.
+        Talk::Alone | Talk::Begins => words(&["--title", "team"]),
+        Talk::GoesOn(id) => words(&["--session", id.as_str()]),
+    });
     // Requests that failed and are repeated are in its log only.
     arguments.extend(words(&["--print-logs", "--log-level", "WARN"]));
     if let Some(model) = model {
@@ -65,6 +75,22 @@ pub(super) fn arguments(model: Option<&str>, settings: &ModelSettings, _call: &C
         arguments.extend(words(&[&format!("--variant={effort}")]));
     }
     arguments
+}
+
+/// Where it keeps conversations, unless the user keeps them elsewhere.
+pub(super) fn transcript(call: &Call<'_>, variables: &Variables) -> Option<Transcript> {
+    let own = call.private_dir.join(DATABASE_FILE);
+    let is_own = variables.get(OsStr::new(DATABASE)).is_some_and(|path| path.as_os_str() == own.as_os_str());
+    let files = TranscriptFiles::Named(DATABASE_FILES);
+    is_own.then(|| Transcript { folder: call.private_dir.to_owned(), in_home: None, files })
+}
+
+/// What must run first: a conversation belongs to the folder that it was begun in, and of one from elsewhere it asks the
+/// model and then waits for ever for what it hears of another folder (1.18.33). So the conversation comes along.
+pub(super) fn first(call: &Call<'_>) -> Option<Vec<OsString>> {
+    let Talk::GoesOn(id) = call.talk else { return None };
+    let folder = call.work_dir.to_string_lossy().replace('\'', "''");
+    Some(words(&["db", &format!("update session set directory = '{folder}' where id = '{id}'")]))
 }
 
 /// The rules about tools: nothing is asked, for nobody would answer.
@@ -107,7 +133,7 @@ pub(super) fn prepare(
     }
     variables.entry(PERMISSION.into()).or_insert_with(|| permission(call.purpose).to_string().into());
     // Conversations would show prompts and answers to whoever looks into HOME.
-    variables.entry(DATABASE.into()).or_insert_with(|| call.private_dir.join("opencode.db").into());
+    variables.entry(DATABASE.into()).or_insert_with(|| call.private_dir.join(DATABASE_FILE).into());
     let mut content = own_content(variables)?;
     if let Some(system) = &settings.system {
         files.push(PrivateFile::Text("system.md".into(), system.clone()));

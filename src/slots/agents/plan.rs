@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::conversation::{Talk, Transcript};
 use super::private::PrivateFile;
 use super::{habits, inherited, locate, traces};
 use crate::config::{
@@ -36,6 +37,8 @@ pub enum NestedSandbox {
 pub struct Call<'a> {
     /// What for.
     pub purpose: Purpose,
+    /// What it is in a conversation.
+    pub talk: Talk<'a>,
     /// The file that holds the prompt, absolute.
     pub prompt_file: &'a Path,
     /// The folder that the process will run in, absolute.
@@ -66,6 +69,8 @@ pub struct ProcessPlan {
     pub argv: Vec<OsString>,
     /// The whole environment, ordered by name; nothing else is inherited.
     pub env: Vec<(OsString, OsString)>,
+    /// What must have run and ended well before it, in the same surroundings: a program and its arguments.
+    pub first: Option<Vec<OsString>>,
     /// What it reads.
     pub stdin: Stdin,
     /// What it prints.
@@ -82,6 +87,8 @@ pub struct ProcessPlan {
     pub keeps: Vec<PathBuf>,
     /// What it does in HOME.
     pub home: HomeUse,
+    /// Where it keeps the conversation that the call is of; `None` where it keeps none that could be gone on with.
+    pub transcript: Option<Transcript>,
 }
 
 /// What a program does directly in HOME.
@@ -177,6 +184,8 @@ pub fn plan(model: &ResolvedModel, call: &Call<'_>) -> Result<ProcessPlan, PlanE
     let environment = inherited.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     let call = &Call { environment: &environment, ..*call };
     argv.extend(habits::arguments(*agent, arguments, asked.as_deref(), settings, call));
+    let first = habits::first(*agent, call).map(|arguments| argv[..1].iter().cloned().chain(arguments).collect());
+    let transcript = habits::transcript(*agent, call, &inherited);
     secret_values.extend(inherited::secrets_in(&inherited));
     secret_values.retain(|value| value.len() >= inherited::SHORTEST_SECRET);
     // The longest first, so that a secret which contains another is replaced as a whole.
@@ -194,6 +203,7 @@ pub fn plan(model: &ResolvedModel, call: &Call<'_>) -> Result<ProcessPlan, PlanE
     let (leaves, keeps) = traces::of(habits, &inherited);
     Ok(ProcessPlan {
         argv,
+        first,
         env: inherited.into_iter().collect(),
         stdin,
         output: *output,
@@ -203,5 +213,6 @@ pub fn plan(model: &ResolvedModel, call: &Call<'_>) -> Result<ProcessPlan, PlanE
         leaves,
         keeps,
         home,
+        transcript,
     })
 }

@@ -27,6 +27,7 @@ pub(super) fn model(agent: AgentKind, command: &[&str], settings: ModelSettings)
 pub(super) fn call(environment: &Environment) -> Call<'_> {
     Call {
         purpose: Purpose::Answer,
+        talk: Talk::Alone,
         prompt_file: Path::new("/s/input.md"),
         work_dir: Path::new("/s/work/01"),
         private_dir: Path::new("/tmp/team-x"),

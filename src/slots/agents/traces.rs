@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use super::conversation::{Transcript, TranscriptFiles};
 use super::habits::Habits;
 use super::inherited::Variables;
 
@@ -26,6 +27,13 @@ pub(super) struct Folder {
     pub(super) usual: &'static str,
 }
 
+/// The transcripts in the part `name` of a program's folder, found by the id of their conversation.
+pub(super) fn transcript(folder: Folder, name: &str, variables: &Variables) -> Option<Transcript> {
+    let (folder, in_home) = folder.place(variables)?;
+    let in_home = in_home.map(|usual| usual.join(name));
+    Some(Transcript { folder: folder.join(name), in_home, files: TranscriptFiles::ById })
+}
+
 /// Which parts of a folder.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Parts {
@@ -35,15 +43,24 @@ pub(super) enum Parts {
     AllBut(&'static [&'static str]),
 }
 
+impl Folder {
+    /// Where it is by these variables, and where in HOME if by HOME.
+    pub(super) fn place(self, variables: &Variables) -> Option<(PathBuf, Option<PathBuf>)> {
+        let value = |name: &str| variables.get(OsStr::new(name)).map(Path::new).filter(|path| path.is_absolute());
+        // Components again: an empty last part would leave a slash at the end.
+        let plain = |path: PathBuf| path.components().collect::<PathBuf>();
+        match value(self.variable) {
+            Some(path) => Some((plain(path.join(self.within)), None)),
+            None => Some((plain(value("HOME")?.join(self.usual)), Some(self.usual.into()))),
+        }
+    }
+}
+
 /// The folders into which a program with these variables writes transcripts, and what is kept in them.
 pub(super) fn of(habits: &Habits, variables: &Variables) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    let value = |name: &str| variables.get(OsStr::new(name)).map(Path::new).filter(|path| path.is_absolute());
     let (mut leaves, mut keeps) = (Vec::new(), Vec::new());
     for Traces { folder, parts } in habits.traces {
-        let named = value(folder.variable).map(|path| path.join(folder.within));
-        let Some(folder) = named.or_else(|| Some(value("HOME")?.join(folder.usual))) else { continue };
-        // Components again: an empty last part would leave a slash at the end.
-        let folder: PathBuf = folder.components().collect();
+        let Some((folder, _)) = folder.place(variables) else { continue };
         match parts {
             Parts::Only(parts) => leaves.extend(parts.iter().map(|part| folder.join(part))),
             Parts::AllBut(parts) => {

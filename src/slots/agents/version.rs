@@ -8,7 +8,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use tokio::process::Command;
 
-use super::{Call, NestedSandbox, Purpose, inherited};
+use super::{Call, NestedSandbox, Purpose, Talk, inherited};
 use crate::config::{AgentKind, Environment};
 
 /// A version that could not be had.
@@ -51,6 +51,7 @@ pub async fn version_of(program: &Path, environment: &Environment, limit: Durati
     let work_dir = std::env::temp_dir();
     let call = Call {
         purpose: Purpose::Answer,
+        talk: Talk::Alone,
         prompt_file: Path::new(""),
         work_dir: &work_dir,
         private_dir: &work_dir,

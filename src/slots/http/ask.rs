@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::address::endpoint;
 use super::client::{Client, Connections};
+use super::exchange::Exchange;
 use super::failure::Stated;
 use super::prompt_check::cut_prompt;
 use super::reset::{asked_wait, asks_to_wait, quota_resets};
@@ -48,6 +49,8 @@ pub struct Request<'a> {
     pub model: &'a str,
     /// How it is asked.
     pub settings: &'a ModelSettings,
+    /// What was said before, oldest first: it is sent again with each request, for no provider is asked to keep it.
+    pub history: &'a [Exchange],
     /// The prompt.
     pub prompt: &'a str,
     /// The shape of the answer; sent only to a provider that takes one.
@@ -108,8 +111,7 @@ impl Client {
             let failure = match call.attempt(&body, out, stop).await? {
                 Attempt::Ended(mut end) => {
                     end.dropped_settings = dropped;
-                    let texts = [request.settings.system.as_deref(), Some(request.prompt)];
-                    end.error = end.error.or_else(|| cut_prompt(texts, end.usage));
+                    end.error = end.error.or_else(|| cut_prompt(request.texts(), end.usage));
                     return Ok(end);
                 }
                 Attempt::NotBegun(failure) => failure,

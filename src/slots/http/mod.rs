@@ -13,6 +13,7 @@ mod address;
 mod ask;
 mod client;
 mod events;
+mod exchange;
 mod failure;
 mod listing;
 mod prompt_check;
@@ -28,5 +29,6 @@ mod wire;
 
 pub use ask::{JsonSchema, Request};
 pub use client::Client;
+pub use exchange::Exchange;
 pub use listing::{Listing, NotListed, Standing};
 pub use retry::{LONGEST_WAIT, RetryPolicy};

@@ -10,11 +10,11 @@ const LEAST_WORDS: u64 = 1000;
 /// A word is at least one token to the tokenizers in use, so half as many tokens as words cannot be the whole
 /// prompt. In scripts without spaces three characters are taken for a word: no token in use is six of them. Tokens that
 /// were not reported, or as 0, say nothing.
-pub(super) fn cut_prompt(texts: [Option<&str>; 2], usage: Option<Usage>) -> Option<TypedError> {
+pub(super) fn cut_prompt<'a>(texts: impl Iterator<Item = &'a str>, usage: Option<Usage>) -> Option<TypedError> {
     let usage = usage?;
     // Some count cached tokens apart.
     let tokens = usage.input_tokens.filter(|tokens| *tokens > 0)? + usage.cached_input_tokens.unwrap_or(0);
-    let words: u64 = texts.iter().flatten().map(|text| words_of(text)).sum();
+    let words: u64 = texts.map(words_of).sum();
     (words >= LEAST_WORDS && tokens < words / 2).then(|| {
         let detail = format!("the server counted {tokens} tokens in a prompt of {words} words: it cut the prompt");
         TypedError::new(Reason::ContextTooLong, detail)
@@ -37,7 +37,7 @@ mod tests {
 
     fn check(words: usize, input: Option<u64>, cached: Option<u64>) -> bool {
         let usage = Usage { input_tokens: input, cached_input_tokens: cached, ..Usage::default() };
-        cut_prompt([None, Some(&"word ".repeat(words))], Some(usage)).is_some()
+        cut_prompt([&*"word ".repeat(words)].into_iter(), Some(usage)).is_some()
     }
 
     #[test]
@@ -47,14 +47,14 @@ mod tests {
         assert!(!check(20_000, Some(31), Some(20_000)));
         assert!(!check(500, Some(12), None), "too short to tell");
         assert!(!check(20_000, Some(0), None) && !check(20_000, None, None), "not reported");
-        assert!(cut_prompt([None, Some("x")], None).is_none());
+        assert!(cut_prompt(["x"].into_iter(), None).is_none());
     }
 
     #[test]
     fn a_prompt_without_spaces_is_counted_by_its_characters() {
         let check = |tokens| {
             let usage = Usage { input_tokens: Some(tokens), ..Usage::default() };
-            cut_prompt([None, Some(&"日本語".repeat(20_000))], Some(usage)).map(|error| error.reason)
+            cut_prompt([&*"日本語".repeat(20_000)].into_iter(), Some(usage)).map(|error| error.reason)
         };
         assert_eq!(check(4096), Some(Reason::ContextTooLong));
         assert_eq!(check(30_000), None);

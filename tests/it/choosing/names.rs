@@ -47,6 +47,23 @@ fn a_name_that_the_provider_does_not_have_is_an_error_before_anything_is_made() 
 }
 
 #[test]
+fn doctor_says_which_names_of_the_panel_their_providers_do_not_have() {
+    let server = Server::start(answer);
+    let env = env(&server, TeamToml::new().panel(&["zoo@monotreme-1", "zoo@monotreme-2"]));
+    let (out, _) = finish(&env, &["doctor"], 2);
+    assert!(out.contains("FAILED   zoo@monotreme-2  `zoo` has no model `monotreme-2`"), "{out}");
+    assert!(
+        out.contains("hint: did you mean `zoo@monotreme-1`?") && out.ends_with("not ready: zoo@monotreme-2\n"),
+        "{out}"
+    );
+    finish(&env, &["doctor", "-m", "zoo@listed-nowhere"], 0);
+    assert!(paths(&server).iter().all(|path| path.starts_with("/v1/models")), "{:?}", paths(&server));
+    let asked = server.requests().len();
+    finish(&env.set("TEAM_OFFLINE", "true"), &["doctor"], 0);
+    assert_eq!(server.requests().len(), asked, "offline nobody is asked");
+}
+
+#[test]
 fn a_name_that_is_known_though_not_listed_is_taken_and_one_list_serves_all() {
     let server = Server::start(answer);
     let env = env(&server, TeamToml::new());

@@ -71,6 +71,7 @@ fn the_words_of_the_task_choose_a_panel_unless_something_nearer_does() {
 
     let (_, err) = finish(&env, &["run", "-m", "numbat", "--context", "recipes", "Why does it crash?"], 0);
     assert!(!err.contains("panel:"), "{err}");
+    assert!(err.contains("warning: `--context recipes` is passed over: `-m` names the panel"), "{err}");
     let (names, chosen) = asked(&env);
     assert_eq!((names, chosen["layer"].as_str()), (vec!["numbat".to_owned()], Some("flag")));
 
@@ -79,6 +80,24 @@ fn the_words_of_the_task_choose_a_panel_unless_something_nearer_does() {
     let (names, chosen) = asked(&env);
     assert_eq!(names, ["numbat", "quoll"], "what was set for this shell is nearer than a guess");
     assert_eq!(chosen["layer"], "environment");
+    let (_, err) = finish(&env, &["run", "--context", "recipes", "x"], 0);
+    assert!(err.contains("warning: `$TEAM_PANEL` is passed over: `--context` goes before it"), "{err}");
+    let (_, err) = finish(&env, &["run", "--context", " ", "x"], 2);
+    assert!(err.contains("the name of a kind of task is empty"), "{err}");
+}
+
+#[test]
+fn a_panel_that_a_guess_by_the_tasks_words_goes_before_is_told() {
+    let config =
+        agents(&["quoll", "wombat"]).panel(&["quoll"]).key("contexts", contexts(&[("debug", &["wombat"], &[])]));
+    let env = TestEnv::with(&config);
+    let (_, err) = finish(&env, &["run", "Why does it crash?"], 0);
+    assert!(
+        err.contains("warning: `panel` is passed over: by its words the task is one for `[contexts.debug]`"),
+        "{err}"
+    );
+    let (_, err) = finish(&env, &["run", "Why is the sky blue?"], 0);
+    assert!(!err.contains("passed over"), "{err}");
 }
 
 #[test]

@@ -24,6 +24,17 @@ fn a_choice_is_kept_on_demand_only_and_the_rest_of_the_file_stays() {
 }
 
 #[test]
+fn comments_in_the_list_and_the_ends_of_lines_stay() {
+    let env = TestEnv::new();
+    let text = format!("panel = [\n  # first\n  \"quoll\", # quick\n]\n{}", config()).replace('\n', "\r\n");
+    let file = env.write("team.toml", &text);
+    finish(&env, &["run", "-m", "wombat,quoll", "--remember", "x"], 0);
+    let after = std::fs::read_to_string(&file).unwrap();
+    let list = "panel = [\r\n  \"wombat\",\r\n  # first\r\n  \"quoll\", # quick\r\n]\r\n";
+    assert_eq!(after, text.replacen("panel = [\r\n  # first\r\n  \"quoll\", # quick\r\n]\r\n", list, 1));
+}
+
+#[test]
 fn the_panel_of_a_kind_of_task_is_kept_as_that() {
     let env = TestEnv::new();
     let file = env.write("team.toml", config());

@@ -51,6 +51,42 @@ fn an_estimate_of_seats_without_a_price_is_unknown_and_not_nothing() {
     let env = TestEnv::with(&TeamToml::new().agent("quoll", &["print x"]).agent("wombat", &["print x"]));
     let (out, _) = finish(&env, &["run", "--estimate", "-m", "quoll,wombat", "x"], 0);
     assert!(out.contains("In all unknown: the price of no seat is known.") && !out.contains("0.00"), "{out}");
+    let (out, _) = finish(&env, &["vote", "--estimate", "--json", "-m", "quoll,wombat", "x"], 0);
+    let estimate: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&estimate["usd"], &estimate["unknownSeats"]), (&Value::Null, &json!(2)));
+}
+
+#[test]
+fn an_estimate_of_votes_on_a_finished_run_asks_nobody_and_tells_no_judge_apart() {
+    let server = Server::start(counted);
+    let keys =
+        [("wire", "openai-chat".into()), ("base_url", server.url("v1").into()), ("api_key_env", "ZOO_KEY".into())];
+    let config = TeamToml::new()
+        .provider("zoo", &keys)
+        .agent("wombat", &["answer Two.", "vote approve"])
+        .agent("bilby", &[&format!("answer {}", "long ".repeat(500)), "vote approve"])
+        .agent("dead", &["exit 3"])
+        .model("dear", &[("use", "zoo@q".into()), ("price", price(2.0, 0.5, 8.0))])
+        .panel(&["wombat", "bilby", "dead"]);
+    let env = TestEnv::with(&config).set("ZOO_KEY", "dummy").set("TEAM_OFFLINE", "false");
+    finish(&env, &["run", "Which one?"], 0);
+    let before = env.session().files();
+    let (out, err) = finish(&env, &["judge", "--estimate", "--json"], 0);
+    let estimate: Value = serde_json::from_str(&out).unwrap();
+    let seats = estimate["seats"].as_array().unwrap();
+    assert_eq!(seats.iter().map(|seat| &seat["model"]).collect::<Vec<_>>(), ["wombat", "bilby", "dead"]);
+    for seat in seats {
+        assert_eq!((&seat["seat"], &seat["inputTokens"]), (&json!("judge"), &seats[0]["inputTokens"]), "{out}");
+        assert_eq!(seat["outputTokens"], seats[0]["outputTokens"]);
+    }
+    assert!(err.contains("nothing was started"), "{err}");
+    let (out, _) = finish(&env, &["judge", "--estimate", "--judges", "dear,wombat"], 0);
+    assert!(out.lines().any(|line| line.starts_with("judge  dear ") && !line.contains("unknown")), "{out}");
+    assert_eq!((env.session().files(), server.requests().len()), (before, 0));
+    let (_, err) = finish(&env, &["run", "-m", "dead,wombat", "x"], 0);
+    assert!(err.contains("1 of 2"), "{err}");
+    let (_, err) = finish(&env, &["judge", "--estimate"], 2);
+    assert!(err.contains("no two complete answers"), "{err}");
 }
 
 #[test]

@@ -115,6 +115,8 @@ fn no_place_is_left_out() {
         &RESUMING,
         &COPYING,
         &super::imports::PLACES,
+        &crate::review::PLACES,
+        &crate::conversations::killed::PLACES,
     ];
     let tried: BTreeSet<&str> =
         lists.into_iter().flatten().map(|name| name.split_once(':').map_or(*name, |(name, _)| name)).collect();

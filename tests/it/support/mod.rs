@@ -7,10 +7,14 @@ mod config;
 mod deadline;
 mod env;
 mod lacks;
+mod mcp;
 pub(crate) mod outcomes;
 mod processes;
 mod server;
 mod session;
+#[path = "../../support/talking.rs"]
+mod talking;
+mod talks;
 mod terminal;
 mod voting;
 
@@ -19,8 +23,11 @@ pub(crate) use config::TeamToml;
 pub(crate) use deadline::{DEADLINE, wait_until};
 pub(crate) use env::TestEnv;
 pub(crate) use lacks::after_lacks;
+pub(crate) use mcp::{Called, McpClient, WITH_HANDSHAKE, WITHOUT};
 pub(crate) use processes::{is_alive, process_state};
 pub(crate) use server::{Answer, ClosedPort, Gate, Request, Server};
 pub(crate) use session::Session;
+pub(crate) use talking::program;
+pub(crate) use talks::{Talks, Told, endpoint, messages, strongest};
 pub(crate) use terminal::Terminal;
 pub(crate) use voting::{APPROVE, assert_consistent, finish, judges, run_and_judge, sha256, voters};

@@ -164,3 +164,17 @@ fn until_the_verdict_nothing_names_a_member() {
     std::fs::remove_file(session.path(&format!("repair/prompt-{}.md", session.id_of("kiwi")))).unwrap();
     session.assert_names_nobody(&["kiwi", "plum", "pear"]);
 }
+
+#[test]
+fn a_workspace_that_is_configured_is_not_for_a_vote_and_that_is_said() {
+    let config = TeamToml::new()
+        .agent("one", &["swallow", &says("APPROVE", "Good.", &[])])
+        .agent("two", &["swallow", &says("APPROVE", "Good.", &[])])
+        .panel(&["one", "two"])
+        .key("workspace", "src".into());
+    let env = TestEnv::with(&config);
+    env.write("src/lib.rs", "fn one() {}\n");
+    let (_, err) = finish(&env, &["vote", "Ship it?"], 0);
+    assert!(err.contains("members of a vote see the text and no files"), "{err}");
+    assert!(!env.session().has("workspace"));
+}

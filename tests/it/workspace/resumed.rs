@@ -65,6 +65,13 @@ fn where_it_cannot_be_taken_the_session_stays_as_it_is_until_the_folder_is_back(
 #[test]
 fn a_snapshot_that_was_changed_since_is_refused_until_that_is_accepted() {
     let (env, session) = cut_off("workspace-recorded");
+    // The clock of files moves in steps: what is written within one of them looks as if it had been there.
+    let now = std::time::SystemTime::now();
+    let mark = env.write("mark", "");
+    wait_until("the next step of the clock of files", || {
+        std::fs::write(&mark, "").unwrap();
+        (mark.metadata().unwrap().modified().unwrap() > now).then_some(())
+    });
     std::fs::write(session.path("workspace/a.txt"), "forged\n").unwrap();
     let (_, err) = finish(&env, &["resume"], 2);
     assert!(err.contains("workspace` was changed: ") && err.contains("--accept-drift"), "{err}");

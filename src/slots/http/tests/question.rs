@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::super::testing::{Call, Recorder, Server, soon};
-use super::super::{Client, JsonSchema, Request, RetryPolicy};
+use super::super::{Client, Exchange, JsonSchema, Request, RetryPolicy};
 use crate::config::{ModelSettings, Provider, Wire};
 use crate::session::slot::{Activity, Reason, StreamEnd};
 
@@ -33,6 +33,7 @@ pub(super) struct Question {
     pub(super) client: Client,
     pub(super) provider: Provider,
     pub(super) settings: ModelSettings,
+    pub(super) history: Vec<Exchange>,
     pub(super) schema: Option<JsonSchema>,
     pub(super) retries: u32,
     pub(super) stop: CancellationToken,
@@ -53,6 +54,7 @@ impl Question {
                 json_schema: true,
             },
             settings: ModelSettings::default(),
+            history: Vec::new(),
             schema: None,
             retries: 2,
             stop: CancellationToken::new(),
@@ -65,6 +67,7 @@ impl Question {
             key: Some("sk-secret\n"),
             model: "m-1",
             settings: &self.settings,
+            history: &self.history,
             prompt: "What?",
             schema: self.schema.as_ref(),
             retries: self.retries,

@@ -45,7 +45,7 @@ impl Adapter for AnthropicMessages {
         object([
             ("model", Some(json!(request.model))),
             ("system", settings.system.clone().map(Value::from)),
-            ("messages", Some(json!([{"role": "user", "content": request.prompt}]))),
+            ("messages", Some(Value::Array(request.plain_messages()))),
             ("stream", Some(json!(true))),
             ("max_tokens", Some(json!(settings.max_tokens.unwrap_or(MAX_TOKENS)))),
             ("temperature", settings.temperature.map(Value::from)),

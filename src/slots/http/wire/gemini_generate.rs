@@ -15,6 +15,7 @@ use super::adapter::{nested, object, sensitive};
 use super::{Adapter, Decoder, Malformed, Optional, Piece};
 use crate::session::slot::{StopReason, Usage};
 use crate::slots::http::Request;
+use crate::slots::http::exchange::Said;
 use crate::slots::http::failure::{Stated, readable};
 
 /// Budgets of reasoning, in tokens, for models that take a number instead of a level: those by which Google's own
@@ -54,7 +55,7 @@ impl Adapter for GeminiGenerate {
         ]);
         object([
             ("systemInstruction", settings.system.as_ref().map(|system| json!({"parts": [{"text": system}]}))),
-            ("contents", Some(json!([{"role": "user", "parts": [{"text": request.prompt}]}]))),
+            ("contents", Some(request.messages().map(content).collect())),
             ("generationConfig", config),
         ])
     }
@@ -98,6 +99,15 @@ impl Adapter for GeminiGenerate {
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::<Generate>::default()
     }
+}
+
+/// One message of a conversation.
+fn content((said, text): (Said, &str)) -> Value {
+    let role = match said {
+        Said::ByUs => "user",
+        Said::ByTheModel => "model",
+    };
+    json!({"role": role, "parts": [{"text": text}]})
 }
 
 /// A number is a budget of tokens (-1 lets the model decide), `none` is a budget of 0, a word is a level.

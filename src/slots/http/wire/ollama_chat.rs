@@ -29,11 +29,11 @@ impl Adapter for OllamaChat {
 
     fn body(&self, request: &Request<'_>) -> Map<String, Value> {
         let settings = request.settings;
-        let mut messages = Vec::with_capacity(2);
+        let mut messages = Vec::new();
         if let Some(system) = &settings.system {
             messages.push(json!({"role": "system", "content": system}));
         }
-        messages.push(json!({"role": "user", "content": request.prompt}));
+        messages.extend(request.plain_messages());
         let schema = request.schema.filter(|_| request.provider.json_schema);
         let options = nested([
             // Without it Ollama takes a context of its own choosing, 4096 tokens on small machines.

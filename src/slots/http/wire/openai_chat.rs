@@ -24,11 +24,11 @@ impl Adapter for OpenaiChat {
 
     fn body(&self, request: &Request<'_>) -> Map<String, Value> {
         let settings = request.settings;
-        let mut messages = Vec::with_capacity(2);
+        let mut messages = Vec::new();
         if let Some(system) = &settings.system {
             messages.push(json!({"role": "system", "content": system}));
         }
-        messages.push(json!({"role": "user", "content": request.prompt}));
+        messages.extend(request.plain_messages());
         let schema = request.schema.filter(|_| request.provider.json_schema).map(|schema| {
             let inner = json!({"name": schema.name, "strict": true, "schema": schema.value});
             json!({"type": "json_schema", "json_schema": inner})

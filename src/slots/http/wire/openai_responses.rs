@@ -34,7 +34,7 @@ impl Adapter for OpenaiResponses {
         object([
             ("model", Some(json!(request.model))),
             ("instructions", settings.system.clone().map(Value::from)),
-            ("input", Some(json!(request.prompt))),
+            ("input", Some(input(request))),
             ("stream", Some(json!(true))),
             // Nothing is asked about a response later: the provider need not keep it.
             ("store", Some(json!(false))),
@@ -81,6 +81,11 @@ impl Adapter for OpenaiResponses {
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::<Responses>::default()
     }
+}
+
+/// The prompt alone, or the messages of a conversation: the provider stores nothing that could be referred to.
+fn input(request: &Request<'_>) -> Value {
+    if request.history.is_empty() { json!(request.prompt) } else { Value::Array(request.plain_messages()) }
 }
 
 /// What has been said so far.

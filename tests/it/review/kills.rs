@@ -1,0 +1,120 @@
+//! A review is killed at every named place; resumed, it comes to the same, and nobody who was done is asked again.
+
+use super::world::{Repo, finds, planted, reply, reviewers};
+use crate::support::{TestEnv, finish};
+
+/// Places in the order in which a review comes to them.
+pub(crate) const PLACES: [&str; 34] = [
+    "session-made",
+    "workspace-copied",
+    "workspace-named",
+    "workspace-recorded",
+    "inner-folder",
+    "inner-recorded",
+    "panel-input:2",
+    "panel-manifest:2",
+    "panel-recorded:2",
+    "slot-started:2",
+    "answer-named:2",
+    "slot-end-recorded:3",
+    "panel-done",
+    "turn-folder",
+    "turn-recorded",
+    "prompt-written",
+    "turn-closed",
+    "turn-tied",
+    "ledger-written",
+    "ledger-recorded",
+    "round-folder",
+    "round-recorded",
+    "ballot-recorded:5",
+    "votes-written",
+    "verdict-json",
+    "round-closed",
+    "round-tied",
+    "ledger-written:2",
+    "ledger-recorded:2",
+    "consolidated-written",
+    "consolidated-recorded",
+    "inner-closed",
+    "inner-tied",
+    "session-verdict",
+];
+
+fn world() -> Repo {
+    let repo = Repo::with(&reviewers(&[&["print placeholder"]]));
+    let outside = |name: &str| repo.env.path(&format!("../{name}")).display().to_string();
+    let noted = |name: &str| format!("note {}", outside(name));
+    let good = finds(&[planted()]);
+    let mended = format!("nth {} All is well. ;; {}", outside("turns"), reply(&[planted()]));
+    let config = reviewers(&[
+        &[&noted("a"), &good, "weigh sustain"],
+        &[&noted("b"), &mended, "weigh sustain"],
+        &[&noted("c"), &finds(&[]), "weigh sustain"],
+    ]);
+    repo.env.write("team.toml", config.text());
+    repo
+}
+
+/// What each seat was asked, once for each time.
+fn asked(env: &TestEnv) -> Vec<String> {
+    let mut asked: Vec<String> = ["a", "b", "c"]
+        .iter()
+        .flat_map(|name| {
+            let notes = std::fs::read_to_string(env.path(&format!("../{name}"))).unwrap_or_default();
+            notes.lines().map(|line| format!("{name} {}", line.split(' ').next().unwrap())).collect::<Vec<_>>()
+        })
+        .collect();
+    asked.sort();
+    asked
+}
+
+#[track_caller]
+fn cut_off_at(point: &str) {
+    let repo = world();
+    let env = &repo.env;
+    let output = env.team(&["review"]).env("TEAM_FAULT_POINT", point).output().unwrap();
+    assert_eq!(output.status.code(), None, "{point}: {}", String::from_utf8_lossy(&output.stderr));
+    env.wait_for_no_processes();
+    let (told, _) = finish(env, &["verify"], 0);
+    assert!(told.contains("interrupted"), "{point}: {told}");
+    let (status, _) = finish(env, &["status"], 0);
+    assert!(status.contains("interrupted"), "{point}: {status}");
+    let before = asked(env);
+    finish(env, &["resume"], 1);
+    let session = env.session();
+    assert_eq!(session.json("verdict.json")["decision"], "blocked", "{point}");
+    let ledger = session.text("findings.jsonl");
+    assert_eq!(ledger.lines().count(), 3, "{point}: opened, raised, sustained\n{ledger}");
+    // At most the one that was being asked when it was cut off is asked again.
+    let after = asked(env);
+    let whole = ["a answer", "b answer", "b answer", "c answer", "c weighing"];
+    let again = after.len() - whole.len();
+    assert!(again <= 3 && (again == 0 || before.len() < whole.len()), "{point}: {before:?} {after:?}");
+    for one in whole {
+        assert!(after.iter().any(|asked| asked == one), "{point}: {after:?}");
+    }
+    finish(env, &["verify"], 0);
+    finish(env, &["resume"], 1);
+    assert_eq!(asked(env), after, "{point}: nothing is left to ask");
+}
+
+#[test]
+fn a_review_that_is_cut_off_before_anybody_answered_goes_on() {
+    PLACES[..10].iter().for_each(|point| cut_off_at(point));
+}
+
+#[test]
+fn a_review_that_is_cut_off_while_reviewers_answer_goes_on() {
+    PLACES[10..20].iter().for_each(|point| cut_off_at(point));
+}
+
+#[test]
+fn a_review_that_is_cut_off_in_its_vote_goes_on() {
+    PLACES[20..28].iter().for_each(|point| cut_off_at(point));
+}
+
+#[test]
+fn a_review_that_is_cut_off_when_its_vote_is_over_goes_on() {
+    PLACES[28..].iter().for_each(|point| cut_off_at(point));
+}
