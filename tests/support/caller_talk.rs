@@ -91,6 +91,7 @@ fn session(folder: &Path) -> Session {
         prompts: BTreeMap::new(),
         plan: None,
         judges: None,
+        pipeline: None,
     };
     Session::create(new, Timestamp::now(), &mut rand::rng()).unwrap()
 }

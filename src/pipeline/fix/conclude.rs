@@ -46,8 +46,9 @@ pub(super) async fn finish(
     let findings = open_ledger(session)?.findings().clone();
     let cast = session.panel().manifest().cast.clone();
     let (panel, fixer) = cast.map_or_else(|| (Vec::new(), None), |cast| (cast.panel, cast.fixer));
-    let usable = progress.reviews.last().map_or(0, |review| review.usable as usize).min(panel.len());
-    let verdict = decide_review(findings.judged(), plan.review.fail_on, plan.review.seats(panel.len(), usable));
+    let held = held(session, &progress)?;
+    let (seats, usable) = held.as_ref().map_or((panel.len(), 0), |held| (held.seats, held.usable));
+    let verdict = decide_review(findings.judged(), plan.review.fail_on, plan.review.seats(seats, usable));
     let mut notes = plan.review.notes.clone();
     let last = progress.reviews.last();
     if !progress.commits().is_empty() && last.is_none_or(|last| Some(last.commit.as_str()) != progress.tip()) {
@@ -74,7 +75,7 @@ pub(super) async fn finish(
     let text = around.services.open_scrub().text_for(None, &report.text());
     let (sentence, code) = amounts_to(reason, &verdict, &progress, mended(&findings));
     if !session.panel().records().iter().any(|record| matches!(record.event, Event::Verdict { .. })) {
-        let panel = last.map_or_else(String::new, |last| Place::review(last.number).folder());
+        let panel = held.map_or_else(String::new, |held| held.folder);
         write(session, ReviewResult { version: FormatVersion::CURRENT, panel, verdict }, &text, around)?;
     }
     // What is committed is in the repository; these are disposable.
@@ -82,6 +83,26 @@ pub(super) async fn finish(
         remove(&folder)?;
     }
     Ok(Ended { decision: Decision::Fix { sentence, code }, text })
+}
+
+/// The last review that a panel made.
+struct Held {
+    folder: String,
+    seats: usize,
+    usable: usize,
+}
+
+/// The last review that a panel made; a change that came to nothing is looked at by nobody.
+fn held(session: &Session, progress: &Progress) -> Result<Option<Held>> {
+    for review in progress.reviews.iter().rev() {
+        let panel = Place::review(review.number);
+        if session.panel().has_inner(panel)? {
+            let seats = session.panel().enter_inner(panel)?.manifest().models.len();
+            let usable = (review.usable as usize).min(seats);
+            return Ok(Some(Held { folder: panel.folder(), seats, usable }));
+        }
+    }
+    Ok(None)
 }
 
 /// What a person decided, in words.

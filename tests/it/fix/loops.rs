@@ -35,6 +35,9 @@ fn a_planted_fault_is_found_repaired_tested_committed_looked_at_again_and_certif
     }
     assert!(err.contains("1 findings mended"), "{err}");
     assert_eq!(session.json("session-meta.json")["status"], "completed");
+    for command in ["status", "show", "verify"] {
+        repo.team(&[command, "latest"], 0);
+    }
 }
 
 #[test]
