@@ -108,6 +108,9 @@ fn the_main_help_has_examples_and_exit_codes() {
       judge          Let judges vote blind on a finished run
       run-and-judge  Ask, then vote: `run` and `judge` in one
       vote           Let every model of a panel vote on a text itself
+      review         Let a panel review a plan, a change or files, and vote on what it finds
+      fix            Review a change, and have what is found repaired on a branch of its own
+      respond        Decide what a fix waits for
       gate           Let a panel vote on what a branch changes, in CI
       resume         Go on with a session that was cut off, stopped, or failed in part
       status         Show how far a session is

@@ -177,7 +177,8 @@ impl Inspection<'_> {
         let secret = SecretFiles::new();
         for file in &files {
             for path in file.paths() {
-                let is_new = file.old.is_none() && path == &file.path || file.old_path.is_some() && path == &file.path;
+                // The other name of what was renamed is one that was there.
+                let is_new = path == &file.path && (file.old.is_none() || file.old_path.is_some());
                 self.name(path, is_new, &secret, &mut flaws);
             }
             self.content(file, &commit, &mut flaws).await?;

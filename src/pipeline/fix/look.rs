@@ -127,7 +127,7 @@ impl Reviews<'_> {
             }
             RoundOutcome::Stopped(folder) => {
                 let state = around.control.stop().map_or(SessionState::Cancelled, stopped_state);
-                close(session, panel, folder, state, around)?;
+                close(session, panel, *folder, state, around)?;
                 Ok(false)
             }
         }

@@ -84,8 +84,9 @@ impl Scope {
         if self.protected.is_match(file) {
             return Some(Outside::Protected);
         }
-        let inside = self.files.contains(path) || self.patterns.is_match(file);
-        (!inside && !(is_new && self.tests.is_match(file))).then_some(Outside::Scope)
+        let is_new_test = is_new && self.tests.is_match(file);
+        let inside = self.files.contains(path) || self.patterns.is_match(file) || is_new_test;
+        (!inside).then_some(Outside::Scope)
     }
 
     /// What a fixer is told: the files one by one, as far as there is room for `most`, and how many more there are.

@@ -130,7 +130,7 @@ async fn what_a_fixer_changed_is_committed_and_reaches_the_user_as_one_new_branc
     assert!(error.to_string().contains("a branch `team/fix-x` already"), "{error}");
 
     // The next attempt begins at the commit, whatever lies in the folder.
-    std::fs::set_permissions(folder.join("build"), std::fs::Permissions::from_mode(0)).unwrap();
+    std::fs::set_permissions(folder.join("build"), std::fs::Permissions::from_mode(0o0)).unwrap();
     world.attempt(&store, &commit).await;
     assert!(!folder.join("build").exists());
     assert_eq!(world.git_in("files", &["log", "--format=%s"]), "fix: F01\nfirst\n");

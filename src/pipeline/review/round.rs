@@ -101,7 +101,7 @@ pub(in crate::pipeline) enum RoundOutcome {
     /// It came to its end.
     Ended(Box<RoundEnd>),
     /// It was stopped; its folder is as it was left.
-    Stopped(PanelFolder),
+    Stopped(Box<PanelFolder>),
 }
 
 /// Holds a round in `session`, or goes on with it.
@@ -132,7 +132,7 @@ pub(in crate::pipeline) async fn hold_round(
 
     let seats = ask_reviewers(&mut folder, texts, around, failed, admission).await?;
     if around.is_stopped() {
-        return Ok(RoundOutcome::Stopped(folder));
+        return Ok(RoundOutcome::Stopped(Box::new(folder)));
     }
     let found = seats.iter().filter_map(|(slot, seat)| Some((*slot, seat.read()?.findings.clone())));
     let found: Vec<_> = found.collect();
@@ -151,7 +151,7 @@ pub(in crate::pipeline) async fn hold_round(
         let voters = Voters { named: *judges, own: *own };
         match hold_vote(&mut folder, &findings, &voters, texts, around, failed).await? {
             Some(votes) => (votes, Vote::Held),
-            None => return Ok(RoundOutcome::Stopped(folder)),
+            None => return Ok(RoundOutcome::Stopped(Box::new(folder))),
         }
     };
     let standings = votes.standings(&severities(&findings));

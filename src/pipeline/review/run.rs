@@ -167,7 +167,7 @@ async fn hold(
         RoundOutcome::Stopped(folder) => {
             let state = around.control.stop().map_or(SessionState::Cancelled, stopped_state);
             let status = folder.status().clone();
-            let last = session.panel_mut().close_inner(panel, folder, state, Timestamp::now())?;
+            let last = session.panel_mut().close_inner(panel, *folder, state, Timestamp::now())?;
             around.observer.event(&last, &status);
             around.observer.enter(".");
             show_last(session.panel(), &mut *around.observer);

@@ -25,9 +25,9 @@ fn files_that_are_not_its_own_keys_and_settings_are_refused_and_told_at_once() {
     for told in ["src/other.rs", "src/.env", "team.toml", "decides how the result is checked"] {
         assert!(page.contains(told), "{told}: {page}");
     }
-    let in_scope = format!("fixer = \"fixer\"\nscope = [\"src/**\"]\n");
+    let in_scope = "fixer = \"fixer\"\nscope = [\"src/**\"]\n";
     let repo =
-        Repo::with(&panel("auto-fix", &format!("{MENDS}; echo '// x' >> src/other.rs")).key("fix", keys(&in_scope)));
+        Repo::with(&panel("auto-fix", &format!("{MENDS}; echo '// x' >> src/other.rs")).key("fix", keys(in_scope)));
     repo.fix(&[], 0);
 }
 

@@ -140,7 +140,7 @@ fn a_finding_that_nobody_votes_on_needs_a_person_and_is_not_cleared_by_silence()
 fn the_bar_decides_what_stops_a_change() {
     let low = finding("low", "src/sum.rs", 2, "A name that says little", "`total` could be `sum`.");
     let config = reviewers(&[
-        &[&finds(&[low.clone()]), "weigh sustain"],
+        &[&finds(std::slice::from_ref(&low)), "weigh sustain"],
         &[&finds(&[low]), "weigh sustain"],
         &[&finds(&[]), "weigh reject"],
     ]);
