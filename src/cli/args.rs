@@ -49,6 +49,7 @@ Examples:
   team judge latest                                           vote on a finished run
   team vote -m claude,codex,ollama@qwen3 plan.md              approve or reject a text
   team review -m claude,codex,gemini                          what this branch changes: findings that survive a vote
+  team fix --fixer claude                                     repaired on a branch of its own
   team resume                                                 go on where a run was cut off
   team show latest --reveal                                   who wrote what
   team verify latest                                          whether all is as it was recorded
@@ -56,11 +57,13 @@ Examples:
   team stats                                                  how each model did over all sessions
 
 Exit codes:
-  0    done: `run` has at least one answer, `judge` has a ranking, `vote` or `gate` approves, `review` passes
-  1    `vote` or `gate` rejects, `review` is blocked by a finding
+  0    done: `run` has at least one answer, `judge` has a ranking, `vote` or `gate` approves,
+       `review` passes, `fix` leaves nothing open that meets the bar
+  1    `vote` or `gate` rejects, `review` is blocked by a finding, `fix` leaves one open
   2    wrong usage or configuration, or another process owns the session
   3    no decision
   4    nothing usable: no slot completed (with `--strict`: any slot is missing)
+  5    `fix` waits for a decision; `team respond` answers
   6    an integrity check failed
   70   internal error
   128+n ended by signal n (130 also when cancelled from outside)
