@@ -8,7 +8,7 @@ use super::{ChoiceArgs, PaceArgs, ReviewRuleArgs, SessionArgs, count, model_name
 use crate::config::{FileSettings, Severity};
 use crate::findings::FindingId;
 
-/// `team fix`.
+/// Review a change, and have what is found repaired on a branch of its own
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
@@ -102,7 +102,7 @@ impl FixArgs {
     }
 }
 
-/// `team respond`.
+/// Decide what a fix waits for
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
