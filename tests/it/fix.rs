@@ -5,3 +5,5 @@ mod loops;
 mod refused;
 mod resuming;
 mod world;
+
+pub(crate) use resuming::PLACES;
