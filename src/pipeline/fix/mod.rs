@@ -1,9 +1,9 @@
 //! `team fix`: a panel finds, one fixer repairs in a folder of its own, the repository's own checks run, a panel looks
 //! again.
 //!
-//! [`Store`] is the repository of one fix, which borrows the user's objects; [`Scope`] says what a fixer may change;
-//! [`Inspection`] looks at what it left before anything of it counts; [`CheckBench`] runs the configured checks;
-//! [`stop_now`] says when it is over. The user's tree, index and branches are never touched: the result is one new branch.
+//! `store` is the repository of one fix, which borrows the user's objects; `scope` says what a fixer may change; `inspect`
+//! looks at what it left before anything of it counts; `check` runs the configured checks; `stop` says when it is over. The
+//! user's tree, index and branches are never touched: the result is one new branch.
 
 mod check;
 mod conclude;

@@ -2,7 +2,7 @@
 //! becomes a verdict.
 //!
 //! [`look()`] says what is reviewed and what of it is sent, before anything is made; [`review()`] makes the session and
-//! holds one round in it ([`round`]), [`resume_review`] goes on with one that was cut off. A round is written so that
+//! holds one round in it (`round`), [`resume_review`] goes on with one that was cut off. A round is written so that
 //! another command can hold several: which panel, which texts, which snapshot and which earlier findings are its
 //! arguments. Owns `design.md` or `diff.patch`, `findings.jsonl`, `verdict.json`, `verdict.md` and `report.md` of the
 //! session, `workspace/`, and `consolidated.md` of each panel.
