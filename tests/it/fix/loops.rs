@@ -35,9 +35,15 @@ fn a_planted_fault_is_found_repaired_tested_committed_looked_at_again_and_certif
     }
     assert!(err.contains("1 findings mended"), "{err}");
     assert_eq!(session.json("session-meta.json")["status"], "completed");
-    for command in ["status", "show", "verify"] {
+    for command in ["status", "show"] {
         repo.team(&[command, "latest"], 0);
     }
+    let (out, _) = repo.team(&["verify", "latest"], 0);
+    assert!(!out.contains("not recorded yet"), "{out}");
+    let (out, _) = repo.team(&["report", "latest", "--text"], 0);
+    assert!(out.starts_with("Passed"), "{out}");
+    let (out, err) = repo.team(&["stats"], 0);
+    assert!((out.clone() + &err).contains("reviews and fixes"), "{out}{err}");
 }
 
 #[test]
