@@ -62,6 +62,28 @@ points! {
     AnswerSynced = "answer-synced",
     /// A complete answer has its name; nothing else knows.
     AnswerNamed = "answer-named",
+    /// The commit that a fix begins at is in its repository; nothing else knows.
+    FixTipMade = "fix-tip-made",
+    /// The begin of a fix is on record.
+    FixBegun = "fix-begun",
+    /// A review of a fix is on record as done.
+    FixReviewed = "fix-reviewed",
+    /// The folder of a fixer is filled; it was not asked yet.
+    FixFolder = "fix-folder",
+    /// A fixer's turn is over; nothing was looked at.
+    FixTurnOver = "fix-turn-over",
+    /// The end of an attempt is on record.
+    FixAttempted = "fix-attempted",
+    /// The commit of a repair is the newest in the repository of the fix; nothing else knows.
+    FixAdvanced = "fix-advanced",
+    /// The commit of a repair is on record.
+    FixCommitted = "fix-committed",
+    /// It is on record why a fix ended.
+    FixStopped = "fix-stopped",
+    /// The user's repository has the branch; nothing else knows.
+    FixBranchMade = "fix-branch-made",
+    /// The branch is on record.
+    FixPublished = "fix-published",
     /// The end of a slot was heard of, nothing is recorded.
     SlotEndHeard = "slot-end-heard",
     /// The end of a slot is recorded, not durable.

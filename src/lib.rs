@@ -12,7 +12,7 @@
 //! | 4 | [`judging`] | assignment, prompts, ballots |
 //! | 5 | [`verdict`] [`findings`] | tally, statistics, rendering; what reviewers find: read, merged, voted on, and the ledger of it |
 //! | 6 | [`engine`] [`report`] | run, judge, verdict and close put together, and the check of what they left; what is shown while they go on, here or from another terminal, a session as one HTML file or as text, counts over many sessions, the schemas of what is written, and what CI systems read |
-//! | 7 | [`pipeline`] | the gate: which commits, which settings, what is sent of a change; reviews: what is looked at, the panel, the vote on what it found, and what came of it, for people; conversations with roles over rounds |
+//! | 7 | [`pipeline`] | the gate: which commits, which settings, what is sent of a change; reviews: what is looked at, the panel, the vote on what it found, and what came of it, for people; conversations with roles over rounds; the loop that repairs what a review found |
 //! | 8 | [`cli`] [`mcp`] | the command line: one file per command; the tools, resources and prompts for coding agents |
 //!
 //! # Who writes which file of a session
@@ -25,6 +25,7 @@
 //! | `work/NN/` | the slot's own program |
 //! | `report.html` | [`cli`], from what [`report`] makes of the folder; no part of the record |
 //! | `workspace/` | [`engine`], before anybody is asked; in a review [`pipeline`] |
+//! | `repository/` `worktree/` `checks/` `fixes/*/left-*/`; what is in `worktree/` is the fixer's | [`pipeline`] |
 //! | `diff.patch` `design.md` `report.md`, and `consolidated.md` of each panel inside | [`pipeline`] |
 //! | private folders of slots, below the system's temporary folder | [`runner`], removed with the slot |
 //! | folders of temporary sessions, below the system's temporary folder | [`session`], removed by `team gc` |

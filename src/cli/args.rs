@@ -4,6 +4,7 @@
 
 mod ask;
 mod choice;
+mod fix;
 mod gate;
 mod gc;
 mod limits;
@@ -28,6 +29,7 @@ use crate::report::Format;
 
 pub use ask::AskArgs;
 pub use choice::ChoiceArgs;
+pub use fix::{FixArgs, RepairArgs, RespondArgs};
 pub use gate::{GateArgs, OutputArgs};
 pub use gc::GcArgs;
 pub use limits::{LimitArgs, PaceArgs};
@@ -47,6 +49,7 @@ Examples:
   team judge latest                                           vote on a finished run
   team vote -m claude,codex,ollama@qwen3 plan.md              approve or reject a text
   team review -m claude,codex,gemini                          what this branch changes: findings that survive a vote
+  team fix --fixer claude                                     repaired on a branch of its own
   team resume                                                 go on where a run was cut off
   team show latest --reveal                                   who wrote what
   team verify latest                                          whether all is as it was recorded
@@ -54,11 +57,13 @@ Examples:
   team stats                                                  how each model did over all sessions
 
 Exit codes:
-  0    done: `run` has at least one answer, `judge` has a ranking, `vote` or `gate` approves, `review` passes
-  1    `vote` or `gate` rejects, `review` is blocked by a finding
+  0    done: `run` has at least one answer, `judge` has a ranking, `vote` or `gate` approves,
+       `review` passes, `fix` leaves nothing open that meets the bar
+  1    `vote` or `gate` rejects, `review` is blocked by a finding, `fix` leaves one open
   2    wrong usage or configuration, or another process owns the session
   3    no decision
   4    nothing usable: no slot completed (with `--strict`: any slot is missing)
+  5    `fix` waits for a decision; `team respond` answers
   6    an integrity check failed
   70   internal error
   128+n ended by signal n (130 also when cancelled from outside)
@@ -124,6 +129,10 @@ pub enum Command {
     Vote(VoteArgs),
     /// Let a panel review a plan, a change or files, and vote on what it finds
     Review(ReviewArgs),
+    /// Review a change, and have what is found repaired on a branch of its own
+    Fix(FixArgs),
+    /// Decide what a fix waits for
+    Respond(RespondArgs),
     /// Let a panel vote on what a branch changes, in CI
     Gate(GateArgs),
     /// Go on with a session that was cut off, stopped, or failed in part

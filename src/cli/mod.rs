@@ -12,6 +12,7 @@ mod destination;
 mod dispatch;
 mod doctor;
 mod estimate;
+mod fix;
 mod found;
 mod gate;
 mod gate_outputs;

@@ -306,6 +306,7 @@ fn explain(printer: &Printer, outcome: &Outcome, session: &str) {
             }
         }
         Decision::Reviewed(verdict) => tell(verdict.sentence.clone()),
+        Decision::Fix { sentence, .. } => tell(sentence.clone()),
         Decision::NoDecision { why } => tell(format!("no decision: {why}")),
     }
     if failed && printer.verbosity() == Verbosity::Quiet {

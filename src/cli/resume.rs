@@ -20,6 +20,9 @@ pub(super) async fn resume(args: &ResumeArgs, context: &Context) -> Result<ExitC
         return Err(Error::usage(why).hint("`team gate` runs the gate again, on what is there now"));
     }
     let called = catalogue.reference(session.layout());
+    if session.kind() == SessionKind::Fix {
+        return super::fix::resume_fix(session, &called, args, context).await;
+    }
     if session.kind() == SessionKind::Review {
         return resume_review(session, &called, args, context).await;
     }
@@ -94,7 +97,7 @@ async fn resume_review(session: Session, called: &str, args: &ResumeArgs, contex
 }
 
 /// Prepares to ask `models` on the terms of the session.
-async fn prepare_again(
+pub(super) async fn prepare_again(
     context: &Context,
     session: &Session,
     models: &[&ResolvedModel],
@@ -131,7 +134,7 @@ fn told(dropped: &Dropped, session: &str) -> String {
     }
 }
 
-fn pace(args: &PaceArgs) -> Pace {
+pub(super) fn pace(args: &PaceArgs) -> Pace {
     let time = |limit: Option<Limit>| limit.map(Limit::duration);
     Pace {
         timeout: time(args.timeout),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::{ReviewArgs, TargetArgs};
+use super::args::{ChoiceArgs, ReviewArgs, TargetArgs};
 use super::choosing::{Chosen, choose, remember};
 use super::context::Context;
 use super::estimate;
@@ -63,7 +63,7 @@ async fn hold(args: &ReviewArgs, context: &Context) -> Result<Ended> {
         context.printer.warning(warning);
     }
     let intent = args.intent.as_deref().map(|intent| intent_of(intent, context)).transpose()?;
-    let panel = reviewers(context, &config, args).await?;
+    let panel = reviewers(context, &config, &args.choice).await?;
     let judges = judges(context, &config).await?;
     let (prompts, prompts_dir) = prompts(context, args.rules.prompts.as_deref())?;
     let keeping = keeping(args, &subject, context, &settings.sessions_dir)?;
@@ -122,7 +122,7 @@ fn title(target: &Target, paths: &[PathBuf]) -> String {
 }
 
 /// One existing file is that file; anything else is the text itself.
-fn intent_of(intent: &str, context: &Context) -> Result<String> {
+pub(super) fn intent_of(intent: &str, context: &Context) -> Result<String> {
     let path = context.cwd.join(intent);
     let text = if path.is_file() {
         fs_err::read_to_string(&path).map_err(|source| Error::usage("`--intent` cannot be read").with_source(source))?
@@ -138,17 +138,17 @@ fn intent_of(intent: &str, context: &Context) -> Result<String> {
 }
 
 /// The reviewers, and what chose them where that was not `[review]` or `-m`.
-struct Reviewers {
-    models: Vec<ResolvedModel>,
-    notes: Vec<String>,
-    chosen: Option<Chosen>,
+pub(super) struct Reviewers {
+    pub(super) models: Vec<ResolvedModel>,
+    pub(super) notes: Vec<String>,
+    pub(super) chosen: Option<Chosen>,
 }
 
-async fn reviewers(context: &Context, config: &Config, args: &ReviewArgs) -> Result<Reviewers> {
+pub(super) async fn reviewers(context: &Context, config: &Config, choice: &ChoiceArgs) -> Result<Reviewers> {
     let names = &config.settings().review.panel;
     if names.is_empty() {
         // The kind of task is known here, where a panel is configured for it.
-        let chosen = choose(context, config, &args.choice, "review").await?;
+        let chosen = choose(context, config, choice, "review").await?;
         return Ok(Reviewers { models: chosen.models.clone(), notes: chosen.notes(), chosen: Some(chosen) });
     }
     let Named { models, .. } =
@@ -156,7 +156,7 @@ async fn reviewers(context: &Context, config: &Config, args: &ReviewArgs) -> Res
     Ok(Reviewers { models, notes: Vec::new(), chosen: None })
 }
 
-async fn judges(context: &Context, config: &Config) -> Result<Option<Vec<ResolvedModel>>> {
+pub(super) async fn judges(context: &Context, config: &Config) -> Result<Option<Vec<ResolvedModel>>> {
     let names = &config.settings().review.judges;
     if names.is_empty() {
         return Ok(None);

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{Leaks, Passes, Recuse, Repair, Untracked};
-use super::{GateEntry, Limit, OutputFormat, PipelineEntry, Price, PromptVia, ReviewEntry, Threshold, Wire};
+use super::{FixEntry, GateEntry, Limit, OutputFormat, PipelineEntry, Price, PromptVia, ReviewEntry, Threshold, Wire};
 use crate::money::Usd;
 
 /// One layer of settings; what is `None` or absent is left to the layers below.
@@ -68,6 +68,9 @@ pub struct FileSettings {
     /// Reviews.
     #[serde(skip_serializing_if = "ReviewEntry::is_empty")]
     pub review: ReviewEntry,
+    /// Who repairs, and what a repair must pass.
+    #[serde(skip_serializing_if = "FixEntry::is_empty")]
+    pub fix: FixEntry,
     /// Reviews and repairs that go over rounds.
     #[serde(skip_serializing_if = "PipelineEntry::is_empty")]
     pub pipeline: PipelineEntry,
@@ -208,6 +211,7 @@ pub(super) const TOP_KEYS: &[&str] = &[
     "contexts",
     "gate",
     "review",
+    "fix",
     "pipeline",
 ];
 /// The keys of `[models.ALIAS]`.
@@ -253,6 +257,9 @@ pub(super) const GATE_KEYS: &[&str] = &[
 /// The keys of `[gate.outputs]`.
 pub(super) const GATE_OUTPUT_KEYS: &[&str] = &["junit", "sarif", "gitlab", "markdown", "github"];
 
+/// The keys of `[fix]`.
+const FIX_KEYS: &[&str] = &["fixer", "test", "lint", "scope", "max_rounds", "check_timeout"];
+
 /// The keys of `[review]`.
 pub(super) const REVIEW_KEYS: &[&str] = &["panel", "judges", "fail_on", "quorum", "max_bytes", "ignore"];
 /// The keys of `[pipeline]`.
@@ -266,6 +273,7 @@ pub(super) fn known_keys(path: &[String]) -> &'static [&'static str] {
         [section] if section == "pipeline" => PIPELINE_KEYS,
         [section, outputs] if section == "gate" && outputs == "outputs" => GATE_OUTPUT_KEYS,
         [section] if section == "review" => REVIEW_KEYS,
+        [section] if section == "fix" => FIX_KEYS,
         [section, _] if section == "models" => MODEL_KEYS,
         [section, _] if section == "providers" => PROVIDER_KEYS,
         [section, _] if section == "contexts" => CONTEXT_KEYS,
@@ -294,6 +302,7 @@ mod tests {
         let gate =
             GateEntry { outputs: GateOutputs { github: Some(true), ..GateOutputs::default() }, ..GateEntry::default() };
         let context = ContextEntry::default();
+        let fix = FixEntry { max_rounds: Some(1), ..FixEntry::default() };
         let review = ReviewEntry { fail_on: Some(FailOn::default()), ..ReviewEntry::default() };
         let top = FileSettings {
             models: BTreeMap::from([("x".to_owned(), model.clone())]),
@@ -301,6 +310,7 @@ mod tests {
             contexts: BTreeMap::from([("x".to_owned(), context.clone())]),
             gate: gate.clone(),
             review: review.clone(),
+            fix: fix.clone(),
             pipeline,
             ..FileSettings::default()
         };
@@ -311,6 +321,7 @@ mod tests {
         assert_eq!(struct_keys(&Price::default()), PRICE_KEYS);
         assert_eq!(struct_keys(&gate), GATE_KEYS);
         assert_eq!(struct_keys(&review), REVIEW_KEYS);
+        assert_eq!(struct_keys(&fix), FIX_KEYS);
         assert_eq!(struct_keys(&pipeline), PIPELINE_KEYS);
         assert_eq!(struct_keys(&gate.outputs), GATE_OUTPUT_KEYS);
     }

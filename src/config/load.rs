@@ -14,8 +14,8 @@ use super::layer::{Layers, Origin};
 use super::problem::{ConfigError, Problem};
 use super::rules::{OwnAnswers, Untracked, VoteRules};
 use super::{
-    Environment, GateSettings, GateSubject, ReviewSettings, SessionReuse, Threshold, Wire, builtin, imported, places,
-    read, variables_layer,
+    Environment, FixSettings, GateSettings, GateSubject, ReviewSettings, SessionReuse, Threshold, Wire, builtin,
+    imported, places, read, variables_layer,
 };
 use crate::error::Error;
 use crate::money::Usd;
@@ -78,6 +78,8 @@ pub struct Settings {
     pub gate: GateSettings,
     /// Reviews.
     pub review: ReviewSettings,
+    /// Who repairs, and what a repair must pass.
+    pub fix: FixSettings,
 }
 
 /// The project's files as another revision than the one in the work tree has them.
@@ -369,6 +371,7 @@ fn settle(cwd: &Path, layers: &Layers, merged: FileSettings) -> Result<Settings,
         providers: merged.providers,
         gate,
         review: ReviewSettings::of(merged.review),
+        fix: FixSettings::of(merged.fix),
     })
 }
 

@@ -14,7 +14,7 @@ use super::literal_secret;
 use super::nearest::nearest;
 use super::problem::Problem;
 use super::variables::{is_variable_name, variables_in};
-use super::{gate, review};
+use super::{fix, gate, review};
 
 /// Reads the text of the file at `path`; the table holds what was written, no defaults.
 pub(super) fn read(path: &Path, text: &str) -> Result<toml::Table, Vec<Problem>> {
@@ -74,14 +74,18 @@ pub(super) fn read(path: &Path, text: &str) -> Result<toml::Table, Vec<Problem>>
     if problems.is_empty() { Ok(table) } else { Err(problems) }
 }
 
-/// What the types alone cannot say about `[gate]` and `[review]`.
+/// What the types alone cannot say about `[gate]`, `[review]` and `[fix]`.
 fn check_sections(
     path: &Path,
     settings: &FileSettings,
     place: &dyn Fn(&[String]) -> Option<usize>,
     problems: &mut Vec<Problem>,
 ) {
-    let sections = [("gate", gate::wrong_with(&settings.gate)), ("review", review::wrong_with(&settings.review))];
+    let sections = [
+        ("gate", gate::wrong_with(&settings.gate)),
+        ("review", review::wrong_with(&settings.review)),
+        ("fix", fix::wrong_with(&settings.fix)),
+    ];
     for (section, wrong) in sections {
         for (key, message, hint) in wrong {
             let keys: Vec<String> = std::iter::once(section).chain(key.split('.')).map(str::to_owned).collect();

@@ -39,6 +39,13 @@ pub enum Decision {
     },
     /// A review came to its verdict.
     Reviewed(Box<ReviewVerdict>),
+    /// A fix came to its end, or waits for a person.
+    Fix {
+        /// What it came to.
+        sentence: String,
+        /// The exit code of that.
+        code: ExitCode,
+    },
     /// Votes were wanted and decide nothing.
     NoDecision {
         /// Why.
@@ -69,6 +76,7 @@ impl Outcome {
             (Some(StopAll::Request), _) => ExitCode::signal(2),
             (_, Decision::NothingUsable { .. } | Decision::Voted { short: true, .. }) => ExitCode::NOTHING_USABLE,
             (_, Decision::Voted { verdict, .. }) => verdict.decision.exit_code(),
+            (_, Decision::Fix { code, .. }) => *code,
             (_, Decision::Reviewed(verdict)) => verdict.decision.exit_code(),
             (_, Decision::NoDecision { .. }) => ExitCode::NO_DECISION,
             (_, Decision::Answers { .. } | Decision::Ranking) => ExitCode::DONE,

@@ -130,6 +130,16 @@ impl Services {
         self.probe.mechanism
     }
 
+    /// The variables of the command.
+    pub(crate) const fn environment(&self) -> &Arc<Environment> {
+        &self.environment
+    }
+
+    /// The program that supervises processes: this one.
+    pub(crate) fn supervisor(&self) -> &Path {
+        &self.supervisor
+    }
+
     /// The folders that hold sessions.
     #[must_use]
     pub fn sessions(&self) -> &[PathBuf] {

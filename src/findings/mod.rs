@@ -7,7 +7,7 @@
 //! vote on each finding under names of their own ([`FindingAssignment`], [`read_finding_votes`]); a [`FindingTally`] says
 //! what that comes to, and [`decide_review`] what a review comes to. What becomes of a finding stands in `findings.jsonl`
 //! ([`Ledger`]), from which it leaves only by a positive record. What models are asked is made by [`review_prompt`],
-//! [`findings_repair_prompt`], [`finding_vote_prompt`] and [`fix_prompt`].
+//! [`findings_repair_prompt`], [`finding_vote_prompt`] and [`fix_prompt()`].
 //!
 //! Functions of their arguments: no clock, no randomness of their own, and no file but the ledger's. Nothing here names a
 //! model.

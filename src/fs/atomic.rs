@@ -111,6 +111,14 @@ pub fn publish(temp: &Path, path: &Path) -> io::Result<()> {
     sync_dir(parent(path)?)
 }
 
+/// Gives a folder another path on the same file system; there must be nothing yet.
+pub fn move_dir(from: &Path, to: &Path) -> io::Result<()> {
+    if to.symlink_metadata().is_ok() {
+        return Err(named(io::ErrorKind::AlreadyExists.into(), "cannot move a folder to", to));
+    }
+    fs::rename(from, to)
+}
+
 pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)
 }

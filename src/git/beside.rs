@@ -48,6 +48,12 @@ impl Git {
         git.with("GIT_LFS_SKIP_SMUDGE", "1").in_folder(folder)
     }
 
+    /// The same repository with `index` as its list of files, and with none of them.
+    #[must_use]
+    pub fn with_list(&self, index: &Path) -> Self {
+        self.with("GIT_INDEX_FILE", index)
+    }
+
     /// The user's own files, listed in another index, and with new objects in another folder than the user's.
     #[must_use]
     pub fn with_index(&self, index: &Path, new_objects: &Path, lender: &Lender) -> Self {
@@ -81,6 +87,13 @@ impl Git {
         })
     }
 
+    /// Where a file of the repository's own is, absolute; it need not exist.
+    pub async fn git_path(&self, name: &str) -> Result<PathBuf, GitError> {
+        let words = ["rev-parse", "--path-format=absolute", "--git-path", name].map(OsStr::new);
+        let answer = self.ask(&words).await?.whole("rev-parse", u64::MAX)?;
+        Ok(OsStr::from_bytes(answer.strip_suffix(b"\n").unwrap_or(&answer)).into())
+    }
+
     /// Makes the folder a repository, with no template, no hook and no object; one that is there stays.
     pub async fn init(&self, kind: RepositoryKind, lender: &Lender) -> Result<(), GitError> {
         let format = format!("--object-format={}", lender.format);
@@ -93,7 +106,10 @@ impl Git {
         }
         let words: Vec<&OsStr> = words.into_iter().map(OsStr::new).collect();
         self.act(&words, None).await.map(drop)?;
+        let bare = if kind == RepositoryKind::Bare { "true" } else { "false" };
         for (name, value) in [
+            // Not what git concludes from the name of the folder.
+            ("core.bare", bare),
             // Nothing is tidied while somebody works, and what is committed is on disk.
             ("gc.auto", "0"),
             ("maintenance.auto", "false"),

@@ -66,7 +66,25 @@ impl Git {
 
     /// Makes the list that of `commit`; no file is touched.
     pub async fn list_as(&self, commit: &CommitId) -> Result<(), GitError> {
-        self.act(&["read-tree", "--reset", commit.as_str()].map(OsStr::new), None).await.map(drop)
+        self.act(&["read-tree", commit.as_str()].map(OsStr::new), None).await.map(drop)
+    }
+
+    /// Files whose listed content is not that of `commit`, whatever the folder has; in order.
+    pub async fn listed_otherwise(&self, commit: &CommitId) -> Result<Vec<RepoPath>, GitError> {
+        let words = ["diff-index", "--cached", "--name-only", "-z", "--no-renames", "--ignore-submodules=none"];
+        let words: Vec<&OsStr> = words.into_iter().chain([commit.as_str(), "--"]).map(OsStr::new).collect();
+        let list = self.read(&words, LIST_BYTES).await?.whole("diff-index", LIST_BYTES)?;
+        Ok(list.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(RepoPath::new).collect())
+    }
+
+    /// Lists these files as `commit` has them; one that it does not have is taken out.
+    pub async fn unstage(&self, paths: &[RepoPath], commit: &CommitId) -> Result<(), GitError> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let words = ["--literal-pathspecs", "reset", "--quiet", "--pathspec-from-file=-", "--pathspec-file-nul"];
+        let words: Vec<&OsStr> = words.into_iter().chain([commit.as_str()]).map(OsStr::new).collect();
+        self.act(&words, Some(&separated(paths))).await.map(drop)
     }
 
     /// Looks at the files again, so that those with the content of the list are known to be unchanged.
@@ -96,13 +114,8 @@ impl Git {
         if paths.is_empty() {
             return Ok(());
         }
-        let mut input = Vec::new();
-        for path in paths {
-            input.extend_from_slice(path.as_bytes());
-            input.push(0);
-        }
         let words = ["--literal-pathspecs", "add", "--all", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"];
-        self.act(&words.map(OsStr::new), Some(&input)).await.map(drop)
+        self.act(&words.map(OsStr::new), Some(&separated(paths))).await.map(drop)
     }
 
     /// Applies a patch to the list and to no file. All of it or, with git's reason, nothing.
@@ -188,4 +201,14 @@ impl Git {
         }
         Ok(Patch { bytes: answer.whole("diff-tree", most)?, cut: false })
     }
+}
+
+/// Paths as git reads them with `--pathspec-file-nul`.
+fn separated(paths: &[RepoPath]) -> Vec<u8> {
+    let mut input = Vec::new();
+    for path in paths {
+        input.extend_from_slice(path.as_bytes());
+        input.push(0);
+    }
+    input
 }

@@ -60,7 +60,8 @@ impl Git {
         let words = ["checkout-index", "--quiet", "--force", "-z", "--stdin"].map(OsStr::new);
         let words: Vec<&OsStr> = words.into_iter().chain([prefix.as_os_str()]).collect();
         let input: Vec<u8> = paths.iter().flat_map(|path| path.as_bytes().iter().copied().chain([0])).collect();
-        git.act(&words, Some(&input)).await.map(drop)
+        // A repository without files of its own has no other folder to be in.
+        git.with("GIT_WORK_TREE", into).act(&words, Some(&input)).await.map(drop)
     }
 }
 

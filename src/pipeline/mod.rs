@@ -1,10 +1,11 @@
-//! What is put together from runs and votes: the gate of a repository in CI, reviews, and conversations with roles over
-//! rounds.
+//! What is put together from runs and votes: the gate of a repository in CI, reviews, the loop that repairs what a review
+//! found, and conversations with roles over rounds.
 
 /// What reviewers find, as a part of the pipeline. It lies further down, so that reports, schemas and checks can read it.
 pub use crate::findings;
 
 mod consolidated;
+pub mod fix;
 pub mod gate;
 pub mod review;
 pub mod roles;

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::findings::ReviewVerdict;
 use crate::ids::{FormatVersion, Sha256Hash};
 use crate::session::{Event, Layout, Record};
 use crate::verdict::{TaskVerdict, Verdict};
@@ -19,6 +20,8 @@ pub(super) enum Published {
     Verdict(Box<Verdict>),
     /// This one, on a task.
     Task(Box<TaskVerdict>),
+    /// This one, on what reviewers found.
+    Review(Box<ReviewVerdict>),
 }
 
 /// The verdict that `records`, the session's own, tell of.
@@ -37,6 +40,9 @@ pub(super) fn recorded_as(layout: &Layout, recorded: Sha256Hash) -> Published {
         version: FormatVersion,
         /// Only of a vote on a task.
         threshold: Option<serde::de::IgnoredAny>,
+        /// Only of a review.
+        #[serde(rename = "failOn")]
+        fail_on: Option<serde::de::IgnoredAny>,
     }
     let Ok(bytes) = crate::fs::read_plain(layout.verdict_json()) else { return Published::Changed };
     if Sha256Hash::of(&bytes) != recorded {
@@ -46,6 +52,9 @@ pub(super) fn recorded_as(layout: &Layout, recorded: Sha256Hash) -> Published {
         Ok(Head { version, .. }) if version > FormatVersion::CURRENT => return Published::Newer(version),
         Ok(Head { threshold: Some(_), .. }) => {
             serde_json::from_slice(&bytes).map(|task| Published::Task(Box::new(task)))
+        }
+        Ok(Head { fail_on: Some(_), .. }) => {
+            serde_json::from_slice(&bytes).map(|review| Published::Review(Box::new(review)))
         }
         _ => serde_json::from_slice(&bytes).map(|verdict| Published::Verdict(Box::new(verdict))),
     };

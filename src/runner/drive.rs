@@ -128,10 +128,10 @@ async fn drive_process(
 ) -> Driven {
     let shared = &attempt.shared;
     let job = &attempt.job;
-    let directory = attempt.layout.work_of(job.id);
-    let purpose = match job.purpose {
-        Purpose::Answer | Purpose::Review { .. } => agents::Purpose::Answer,
-        Purpose::Ballot { .. } => agents::Purpose::Judge,
+    let (directory, purpose) = match &job.purpose {
+        Purpose::Fix { folder } => (folder.clone(), agents::Purpose::Fix),
+        Purpose::Ballot { .. } => (attempt.layout.work_of(job.id), agents::Purpose::Judge),
+        Purpose::Answer | Purpose::Review { .. } => (attempt.layout.work_of(job.id), agents::Purpose::Answer),
     };
     let Some(surroundings) = &shared.surroundings else {
         return Driven { spawn_error: Some("nothing was prepared to hold a process".to_owned()), ..Driven::default() };

@@ -42,6 +42,12 @@ pub enum Purpose {
         /// The JSON schema.
         schema: Value,
     },
+    /// It repairs: a program works on the files of this folder, which is its current one in place of its scratch folder; all
+    /// others answer with a patch.
+    Fix {
+        /// The folder, absolute. What is in it is the caller's.
+        folder: PathBuf,
+    },
     /// It is a ballot; a provider that can is held to this schema.
     Ballot {
         /// The JSON schema.

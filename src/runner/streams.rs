@@ -36,7 +36,7 @@ pub(super) async fn drive_http(
     let schema = match &attempt.job.purpose {
         Purpose::Ballot { schema } => Some(http::JsonSchema { name: "ballot".to_owned(), value: schema.clone() }),
         Purpose::Review { schema } => Some(http::JsonSchema { name: "findings".to_owned(), value: schema.clone() }),
-        Purpose::Answer => None,
+        Purpose::Answer | Purpose::Fix { .. } => None,
     };
     let request = http::Request {
         provider,

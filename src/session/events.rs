@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::SessionError;
 use super::chain::Chain;
 use super::conversation::Role;
+use super::fix_step::FixStep;
 use super::layout::{InnerPanel, Round, Turn};
 use super::life::Why;
 use super::meta::{Phase, SessionKind, SessionState};
@@ -202,6 +203,12 @@ pub enum Event {
         votes: u32,
         /// How many it should hold and does not.
         missing: u32,
+    },
+    /// A step of a fix was done.
+    Fix {
+        /// Which.
+        #[serde(flatten)]
+        step: Box<FixStep>,
     },
     /// A reviewer's reply was read for findings.
     FindingsRead {

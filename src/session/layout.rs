@@ -17,6 +17,15 @@ impl Layout {
     /// The name of the same while it is taken.
     pub const WORKSPACE_PART: &'static str = ".workspace.part";
 
+    /// The name of the repository of a fix.
+    pub const REPOSITORY: &'static str = "repository";
+
+    /// The name of the folder that the fixer of a fix works in.
+    pub const WORKTREE: &'static str = "worktree";
+
+    /// The name of the folder in which results of a fix are checked.
+    pub const CHECKS: &'static str = "checks";
+
     /// The name of the ledger of findings.
     pub const LEDGER: &'static str = "findings.jsonl";
 

@@ -16,6 +16,7 @@ mod decision;
 mod dialogue;
 mod error;
 mod events;
+mod fix_step;
 mod follow;
 pub mod gc;
 mod kept;
@@ -50,6 +51,7 @@ pub use conversation::{
 pub use decision::{Question, Waiting, waiting};
 pub use error::SessionError;
 pub use events::{Event, EventLog, History, Parent, Record};
+pub use fix_step::{AttemptEnd, FixStep, GivenUp, ReviewExtent};
 pub use follow::Follower;
 pub use kept::Kept;
 pub use layout::{InnerKind, InnerPanel, Layout, Round, Turn};

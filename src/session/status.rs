@@ -228,6 +228,7 @@ impl Status {
             | Event::PanelClosed { .. }
             | Event::FileWritten { .. }
             | Event::LedgerWritten { .. }
+            | Event::Fix { .. }
             | Event::Imported { .. }
             | Event::Ballot { .. }
             | Event::FindingsRead { .. }

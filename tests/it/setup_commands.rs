@@ -108,6 +108,9 @@ fn the_main_help_has_examples_and_exit_codes() {
       judge          Let judges vote blind on a finished run
       run-and-judge  Ask, then vote: `run` and `judge` in one
       vote           Let every model of a panel vote on a text itself
+      review         Let a panel review a plan, a change or files, and vote on what it finds
+      fix            Review a change, and have what is found repaired on a branch of its own
+      respond        Decide what a fix waits for
       gate           Let a panel vote on what a branch changes, in CI
       resume         Go on with a session that was cut off, stopped, or failed in part
       status         Show how far a session is
@@ -144,6 +147,9 @@ fn the_main_help_has_examples_and_exit_codes() {
       team run -m claude:opus,codex "Why is the sky blue?"        only the answers
       team judge latest                                           vote on a finished run
       team vote -m claude,codex,ollama@qwen3 plan.md              approve or reject a text
+      team review -m claude,codex,gemini                          what this branch changes: findings
+      that survive a vote
+      team fix --fixer claude                                     repaired on a branch of its own
       team resume                                                 go on where a run was cut off
       team show latest --reveal                                   who wrote what
       team verify latest                                          whether all is as it was recorded
@@ -151,11 +157,13 @@ fn the_main_help_has_examples_and_exit_codes() {
       team stats                                                  how each model did over all sessions
 
     Exit codes:
-      0    done: `run` has at least one answer, `judge` has a ranking, `vote` or `gate` approves
-      1    `vote` or `gate` rejects
+      0    done: `run` has at least one answer, `judge` has a ranking, `vote` or `gate` approves,
+           `review` passes, `fix` leaves nothing open that meets the bar
+      1    `vote` or `gate` rejects, `review` is blocked by a finding, `fix` leaves one open
       2    wrong usage or configuration, or another process owns the session
       3    no decision
       4    nothing usable: no slot completed (with `--strict`: any slot is missing)
+      5    `fix` waits for a decision; `team respond` answers
       6    an integrity check failed
       70   internal error
       128+n ended by signal n (130 also when cancelled from outside)

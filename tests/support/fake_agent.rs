@@ -43,10 +43,12 @@
 //! | `kill-self SIGNAL` | sends itself the signal, such as `SIGKILL` |
 //! | `answer TEXT` | prints TEXT when the prompt on stdin holds nothing to vote on |
 //! | `nth FILE TEXT ;; TEXT ..` | the same, but the n-th text the n-th time that it is asked so, counted in the file; the last one from then on |
+//! | `look FILE TEXT ;; THERE ;; ABSENT` | the same: prints THERE when FILE of its folder holds TEXT, else ABSENT |
 //! | `weigh RULE` | votes on the findings in the prompt, where it holds some |
 //! | `vote RULE` | prints ballots when it does, by the rule |
 //!
-//! Rules of `weigh`: `sustain`, `reject`, `ask` (every finding); `word WORD` (sustains the findings that hold WORD, rejects
+//! Rules of `weigh`: `sustain`, `reject`, `ask` (every finding); `added WORD TEXT` (sustains those that hold WORD where
+//! the change in the prompt adds a line with TEXT, and rejects the others); `word WORD` (sustains the findings that hold WORD, rejects
 //! the others); `garbage` (prose that mentions every name and a verdict).
 //!
 //! Rules of `vote`: `approve`, `reject`, `abstain` (every answer); `approve-word WORD` (approves the answers that hold

@@ -120,24 +120,29 @@ pub struct ReviewRuleArgs {
 impl ReviewArgs {
     /// Adds what these set.
     pub fn apply(&self, settings: &mut FileSettings) {
-        let PaceArgs { timeout, idle_timeout, deadline, jobs, retries, max_cost } = self.pace;
-        settings.timeout = timeout.or(settings.timeout);
-        settings.idle_timeout = idle_timeout.or(settings.idle_timeout);
-        settings.deadline = deadline.or(settings.deadline);
-        settings.jobs = jobs.or(settings.jobs);
-        settings.retries = retries.or(settings.retries);
-        settings.max_cost = max_cost.or(settings.max_cost);
-        settings.self_vote = self.rules.self_vote.or(settings.self_vote);
-        let review = &mut settings.review;
-        if !self.models.is_empty() {
-            review.panel = Some(self.models.clone());
-        }
-        if !self.rules.judges.is_empty() {
-            review.judges = Some(self.rules.judges.clone());
-        }
-        review.fail_on = self.rules.fail_on.or(review.fail_on);
-        review.quorum = self.rules.quorum.or(review.quorum);
-        review.max_bytes = self.rules.max_bytes.or(review.max_bytes);
+        apply(&self.pace, &self.rules, &self.models, settings);
         self.choice.apply(settings);
     }
+}
+
+/// Adds what the options of a review set, whatever command has them.
+pub(super) fn apply(pace: &PaceArgs, rules: &ReviewRuleArgs, models: &[String], settings: &mut FileSettings) {
+    let PaceArgs { timeout, idle_timeout, deadline, jobs, retries, max_cost } = *pace;
+    settings.timeout = timeout.or(settings.timeout);
+    settings.idle_timeout = idle_timeout.or(settings.idle_timeout);
+    settings.deadline = deadline.or(settings.deadline);
+    settings.jobs = jobs.or(settings.jobs);
+    settings.retries = retries.or(settings.retries);
+    settings.max_cost = max_cost.or(settings.max_cost);
+    settings.self_vote = rules.self_vote.or(settings.self_vote);
+    let review = &mut settings.review;
+    if !models.is_empty() {
+        review.panel = Some(models.to_vec());
+    }
+    if !rules.judges.is_empty() {
+        review.judges = Some(rules.judges.clone());
+    }
+    review.fail_on = rules.fail_on.or(review.fail_on);
+    review.quorum = rules.quorum.or(review.quorum);
+    review.max_bytes = rules.max_bytes.or(review.max_bytes);
 }

@@ -145,15 +145,12 @@ fn check_written(audit: &mut Audit, panel: &Panel) {
     for (file, hash) in &newest {
         audit.expect(&panel.file(file), *hash, &by);
     }
-    for file in [
-        Layout::CONSOLIDATED,
-        Layout::REPORT,
-        Layout::PATCH,
-        Layout::DESIGN,
-        "votes.json",
-        "verdict.json",
-        "verdict.md",
-    ] {
+    // That of a session has an event of its own.
+    let has_verdict = panel.record.records.iter().any(|record| matches!(record.event, Event::Verdict { .. }));
+    let verdict = ["verdict.json", "verdict.md"].into_iter().filter(|_| !has_verdict);
+    for file in
+        [Layout::CONSOLIDATED, Layout::REPORT, Layout::PATCH, Layout::DESIGN, "votes.json"].into_iter().chain(verdict)
+    {
         if !newest.contains_key(file) {
             panel.unrecorded(audit, file);
         }

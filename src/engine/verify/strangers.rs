@@ -6,7 +6,10 @@ use super::audit::{Audit, Entry, PIPELINE};
 use super::panel::{End, Panel};
 use super::report::Mismatch;
 use crate::ids::SlotId;
-use crate::session::{Event, SessionKind, Turn};
+use crate::session::{Event, Layout, SessionKind, Turn};
+
+/// The folders in which a fix works.
+const FIX: [&str; 3] = [Layout::REPOSITORY, Layout::WORKTREE, Layout::CHECKS];
 
 /// What file managers leave in any folder.
 const LITTER: [&str; 3] = [".DS_Store", "Thumbs.db", "desktop.ini"];
@@ -20,6 +23,13 @@ pub(super) fn check(audit: &mut Audit, panels: &[&Panel]) {
             match name.as_str() {
                 "work" => check_work(audit, &file, &slots),
                 "errors" => check_errors(audit, panel, &file, &slots),
+                // What is in them is git's, and a fixer's; commits are on record by their hashes.
+                folder if panel.prefix.is_empty() && FIX.contains(&folder) && is_pipeline(panels) => {
+                    audit.is_folder(&file);
+                }
+                left if left.starts_with("left-") && panel.prefix.starts_with("fixes/") => {
+                    audit.is_folder(&file);
+                }
                 "roles" if panel.prefix.is_empty() => check_roles(audit, &file),
                 folder if panel.prefix.is_empty() && PIPELINE.contains(&folder) && is_pipeline(panels) => {
                     check_pipeline(audit, panel, &file, panels);

@@ -110,13 +110,15 @@ pub(in crate::engine) struct VoteWork {
 
 /// Refuses to have the replies of a vote judged, which are votes, or those of a review: they are no answers.
 pub(in crate::engine) fn refuse_votes(session: &str, records: &[Record]) -> Result<()> {
-    let kind = records.first().map(|record| &record.event);
-    if matches!(kind, Some(Event::Created { kind: SessionKind::Review | SessionKind::Fix, .. })) {
-        return Err(Error::usage(format!(
-            "`{session}` is a review: its replies are findings, not answers to be judged"
-        ))
-        .hint(format!("`team show {session}` shows what it came to"))
-        .hint("to review anew: `team review`; to have answers ranked: `team run-and-judge`"));
+    let pipeline = match records.first().map(|record| &record.event) {
+        Some(Event::Created { kind: SessionKind::Review, .. }) => Some(("a review", "to review anew: `team review`")),
+        Some(Event::Created { kind: SessionKind::Fix, .. }) => Some(("a fix", "to repair anew: `team fix`")),
+        _ => None,
+    };
+    if let Some((what, anew)) = pipeline {
+        return Err(Error::usage(format!("`{session}` is {what}: its replies are findings, not answers to be judged"))
+            .hint(format!("`team show {session}` shows what it came to"))
+            .hint(format!("{anew}; to have answers ranked: `team run-and-judge`")));
     }
     if RunPlan::read(records)?.voting.is_none() {
         return Ok(());

@@ -185,7 +185,7 @@ pub fn concluded(facts: Facts, voted: &Outcome, head: &Head) -> GateReport {
         }
         Decision::NoDecision { why } => (GateOutcome::NoDecision, format!("no decision: {why}")),
         // No vote ends like this.
-        Decision::Answers { .. } | Decision::Ranking | Decision::Reviewed(_) => {
+        Decision::Answers { .. } | Decision::Ranking | Decision::Reviewed(_) | Decision::Fix { .. } => {
             (GateOutcome::Failed, "no vote was taken".to_owned())
         }
     };

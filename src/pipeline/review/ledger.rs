@@ -9,17 +9,17 @@ use crate::error::Result;
 use crate::fault::{self, Point};
 use crate::findings::{
     FindingId, FindingStanding, FindingState, FindingVotes, Identified, Ledger, LedgerEntry, LedgerVote, Remark,
-    Ruling, Witness,
+    Ruling, Seen, Standing, Witness,
 };
 use crate::session::{Event, InnerPanel, Session};
 
 /// Opens the ledger of `session`, or begins it.
-fn open(session: &Session) -> Result<Ledger> {
+pub(in crate::pipeline) fn open(session: &Session) -> Result<Ledger> {
     Ok(Ledger::take_up(&session.layout().ledger(), session.id(), Timestamp::now())?)
 }
 
 /// Adds `entries`, and puts on the session's record how far the ledger is.
-fn grow(
+pub(in crate::pipeline) fn grow(
     session: &mut Session,
     ledger: &mut Ledger,
     entries: Vec<LedgerEntry>,
@@ -43,6 +43,7 @@ pub(super) fn raise(
     session: &mut Session,
     panel: InnerPanel,
     findings: Vec<Identified>,
+    caused_by: Option<&str>,
     around: &mut Surroundings<'_>,
 ) -> Result<Vec<Identified>> {
     let mut ledger = open(session)?;
@@ -62,7 +63,8 @@ pub(super) fn raise(
         }
         let by = Witness::Panel { folder: panel.folder(), slots: found.merged.raised_by.iter().copied().collect() };
         let content = found.merged.finding.clone();
-        entries.push(LedgerEntry::Raised { finding: found.id, round, by, content, caused_by: None });
+        let caused_by = caused_by.filter(|_| found.seen == Seen::New).map(str::to_owned);
+        entries.push(LedgerEntry::Raised { finding: found.id, round, by, content, caused_by });
     }
     grow(session, &mut ledger, entries, around)?;
     Ok(kept)
@@ -80,16 +82,29 @@ pub(super) fn settle_standings(
     let round = panel.number;
     let folder = format!("{}/{}", panel.folder(), ROUND.folder());
     let is_ruled = |id: FindingId| {
-        let ruling = ledger.findings().get(id).and_then(|record| record.ruling.as_ref());
+        let record = ledger.findings().get(id);
+        let ruling = record.and_then(|record| record.ruling.as_ref());
+        // What is found again is reopened before it is voted on: what is mended now was settled by this round.
         ruling.is_some_and(|ruling| ruling.round == round)
+            || record.is_some_and(|record| record.state == FindingState::Verified)
     };
     let entries = standings
         .iter()
         .filter(|standing| !is_ruled(standing.judged.id))
-        .map(|FindingStanding { judged, tally }| {
+        .flat_map(|FindingStanding { judged, tally }| {
             let by = Witness::Votes { folder: folder.clone(), tally: *tally, votes: votes_on(votes, judged.id) };
-            let ruling = Ruling { finding: judged.id, round, by, consensus: judged.consensus };
-            LedgerEntry::ruled(ruling, judged.standing)
+            let finding = judged.id;
+            let is_claimed =
+                ledger.findings().get(finding).is_some_and(|record| record.state == FindingState::FixClaimed);
+            let is_silent = tally.raised == 0 && tally.reject > tally.sustain;
+            if is_claimed && (judged.standing == Standing::Rejected || is_silent && votes.judges.len() == 1) {
+                // That it is not there is what the claim says.
+                return vec![LedgerEntry::Verified { finding, round, by }];
+            }
+            let ruling = Ruling { finding, round, by, consensus: judged.consensus };
+            let why = Remark::new(&format!("round {round} does not confirm that it is mended"));
+            let reopened = is_claimed.then_some(LedgerEntry::Reopened { finding, round, why });
+            reopened.into_iter().chain([LedgerEntry::ruled(ruling, judged.standing)]).collect()
         })
         .collect();
     grow(session, &mut ledger, entries, around)

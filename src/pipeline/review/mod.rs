@@ -2,7 +2,7 @@
 //! becomes a verdict.
 //!
 //! [`look()`] says what is reviewed and what of it is sent, before anything is made; [`review()`] makes the session and
-//! holds one round in it ([`round`]), [`resume_review`] goes on with one that was cut off. A round is written so that
+//! holds one round in it (`round`), [`resume_review`] goes on with one that was cut off. A round is written so that
 //! another command can hold several: which panel, which texts, which snapshot and which earlier findings are its
 //! arguments. Owns `design.md` or `diff.patch`, `findings.jsonl`, `verdict.json`, `verdict.md` and `report.md` of the
 //! session, `workspace/`, and `consolidated.md` of each panel.
@@ -23,11 +23,18 @@ mod texts;
 mod told;
 mod votes;
 
+pub(super) use ledger::{grow, open as open_ledger};
 pub use outcome::{not_held, reported};
 pub use pending::Uncommitted;
+pub(super) use publish::{RENDERING, consolidate};
 pub use request::ReviewRequest;
+pub(super) use request::{ReviewPlan, ReviewWork};
 pub use resume::{Left, finished_review, resume_review};
+pub(super) use round::{RoundOutcome, RoundRequest, Surroundings, hold_round};
 pub use run::review;
+pub(super) use run::{asked_text, subject_text};
 pub use seats::SeatEnd;
+pub(super) use snapshot::take as take_snapshot;
 pub use subject::{Source, Subject, SubjectKind};
 pub use target::{Look, Target, look};
+pub(super) use texts::{Texts, omitted, unusable};

@@ -13,7 +13,7 @@ use super::votes::{ROUND, write_once};
 use crate::engine::{Decision, isolation_told, panel_notes, record, record_notes, show_last, total};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{self, Point};
-use crate::findings::{FindingVotes, LedgerRead, ReviewResult, decide_review};
+use crate::findings::{FindingVotes, LedgerRead, ReviewResult, ReviewVerdict, decide_review};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
 use crate::pipeline::{Consolidated, FindingJudge, ReviewOutcome, Reviewer, consolidated};
@@ -21,7 +21,7 @@ use crate::session::slot::Reason;
 use crate::session::{Event, Layout, Manifest, PanelFolder, Phase, Record, Session, SessionError, SessionState, Turn};
 
 /// The number of the wording of `verdict.md`.
-const RENDERING: u32 = 1;
+pub(in crate::pipeline) const RENDERING: u32 = 1;
 
 /// A verdict on disk.
 pub(super) struct Published {
@@ -61,14 +61,21 @@ fn checked(path: &Path, recorded: Sha256Hash) -> Result<Vec<u8>> {
     }
 }
 
-/// Writes down what the round came to, closes its panel, and publishes the verdict. What of that is on record already is
-/// not done again.
-pub(super) fn publish(
-    session: &mut Session,
+/// What a round came to, as it is written down in its panel.
+pub(in crate::pipeline) struct Account {
+    verdict: ReviewVerdict,
+    reviewers: Vec<Reviewer>,
+    told: String,
+    isolation: String,
+}
+
+/// Writes `consolidated.md` of the round's panel, unless it is on record.
+pub(in crate::pipeline) fn consolidate(
+    session: &Session,
     work: &ReviewWork,
-    mut round: RoundEnd,
+    round: &mut RoundEnd,
     around: &mut Surroundings<'_>,
-) -> Result<Published> {
+) -> Result<Account> {
     let panel = round.folder.inner().ok_or_else(|| Error::internal("a review in no panel"))?;
     let place = panel.folder();
     let findings = LedgerRead::read(&session.layout().ledger())?.findings;
@@ -77,7 +84,7 @@ pub(super) fn publish(
     let reviewers = reviewers(&round.seats, round.folder.manifest());
     let judged = round.folder.enter_round(ROUND)?;
     let judges = judges(&round.votes, judged.as_ref().map(PanelFolder::manifest));
-    let notes = notes(work, &round, judged.as_ref());
+    let notes = notes(work, round, judged.as_ref());
     let told = consolidated(&Consolidated {
         verdict: &verdict,
         findings: &findings,
@@ -88,12 +95,26 @@ pub(super) fn publish(
         notes: &notes,
     });
     // What models wrote is quoted; a secret that they saw must not be.
-    let scrub = around.services.open_scrub();
-    let told = scrub.text_for(None, &told);
+    let told = around.services.open_scrub().text_for(None, &told);
     let isolation =
         isolation_told(round.folder.records(), judged.as_ref().map_or(&[], |judged| judged.records())).to_owned();
     write_once(&mut round.folder, Layout::CONSOLIDATED, told.as_bytes(), Point::ConsolidatedWritten, around)?;
     fault::reach(Point::ConsolidatedRecorded);
+    Ok(Account { verdict, reviewers, told, isolation })
+}
+
+/// Writes down what the round came to, closes its panel, and publishes the verdict. What of that is on record already is
+/// not done again.
+pub(super) fn publish(
+    session: &mut Session,
+    work: &ReviewWork,
+    mut round: RoundEnd,
+    around: &mut Surroundings<'_>,
+) -> Result<Published> {
+    let panel = round.folder.inner().ok_or_else(|| Error::internal("a review in no panel"))?;
+    let place = panel.folder();
+    let Account { verdict, reviewers, told, isolation } = consolidate(session, work, &mut round, around)?;
+    let scrub = around.services.open_scrub();
     let status = round.folder.status().clone();
     let last = session.panel_mut().close_inner(panel, round.folder, SessionState::Completed, Timestamp::now())?;
     around.observer.event(&last, &status);

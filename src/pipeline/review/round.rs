@@ -16,7 +16,7 @@ use super::votes::{Voters, hold_vote, severities};
 use crate::config::{OwnAnswers, ResolvedModel};
 use crate::engine::{Services, Terms, show_last};
 use crate::error::Result;
-use crate::findings::{FindingVotes, Known, merge};
+use crate::findings::{FindingVotes, Identified, Known, merge};
 use crate::ids::{Sha256Hash, SlotId};
 use crate::runner::{Control, Observer, StopAll, Workspace};
 use crate::session::{Admission, Event, InnerPanel, Layout, NewInner, PanelFolder, Session, SessionKind};
@@ -63,6 +63,11 @@ pub(in crate::pipeline) struct RoundRequest<'a> {
     pub(in crate::pipeline) texts: Texts<'a>,
     /// What earlier rounds found.
     pub(in crate::pipeline) known: &'a Known,
+    /// Earlier findings that a commit is said to mend: they are voted on whether somebody finds them again or not, for
+    /// silence shows nothing.
+    pub(in crate::pipeline) claimed: &'a [Identified],
+    /// The commit of ours that brought what is new in this round, where the round looks at nothing else.
+    pub(in crate::pipeline) caused_by: Option<&'a str>,
     /// Whether those that ended with an error of their own are asked again.
     pub(in crate::pipeline) failed: bool,
 }
@@ -105,7 +110,7 @@ pub(in crate::pipeline) async fn hold_round(
     request: &RoundRequest<'_>,
     around: &mut Surroundings<'_>,
 ) -> Result<RoundOutcome> {
-    let RoundRequest { panel, models, judges, own, texts, known, failed } = request;
+    let RoundRequest { panel, models, judges, own, texts, known, claimed, caused_by, failed } = request;
     let (panel, failed) = (*panel, *failed);
     let admission = if is_raised(session, panel) { Admission::Closed } else { Admission::Open };
     let new = NewInner {
@@ -132,7 +137,10 @@ pub(in crate::pipeline) async fn hold_round(
     let found = seats.iter().filter_map(|(slot, seat)| Some((*slot, seat.read()?.findings.clone())));
     let found: Vec<_> = found.collect();
     let findings = known.identify(merge(&found));
-    let findings = raise(session, panel, findings, around)?;
+    let mut findings = raise(session, panel, findings, *caused_by, around)?;
+    let silent: Vec<Identified> =
+        claimed.iter().filter(|claim| findings.iter().all(|found| found.id != claim.id)).cloned().collect();
+    findings.extend(silent);
 
     let size = u32::try_from(models.len()).unwrap_or(u32::MAX);
     let (votes, vote) = if findings.is_empty() {

@@ -62,7 +62,7 @@ pub async fn review<R: CryptoRng>(request: ReviewRequest, context: Context<'_>, 
 }
 
 /// `input.md` of the session: what was asked, in words.
-fn asked_text(work: &ReviewWork) -> String {
+pub(in crate::pipeline) fn asked_text(work: &ReviewWork) -> String {
     let mut text = format!("# Review of {}\n", work.told);
     if let Some(intent) = &work.intent {
         text.push_str(&format!("\nWhat it is meant to do:\n\n{}\n", intent.trim_end()));
@@ -158,6 +158,8 @@ async fn hold(
         own: work.own(),
         texts,
         known: &Known::new(),
+        claimed: &[],
+        caused_by: None,
         failed,
     };
     match hold_round(session, &request, around).await? {
@@ -175,7 +177,11 @@ async fn hold(
 }
 
 /// What is reviewed, as it was put into the session; its file is put on record where it is not.
-fn subject_text(session: &mut Session, work: &ReviewWork, around: &mut Surroundings<'_>) -> Result<String> {
+pub(in crate::pipeline) fn subject_text(
+    session: &mut Session,
+    work: &ReviewWork,
+    around: &mut Surroundings<'_>,
+) -> Result<String> {
     let file = work.kind.file();
     let path = session.layout().root().join(file);
     let bytes = crate::fs::read_plain(&path)?;

@@ -102,6 +102,6 @@ fn named(prompts: &Prompts, names: &[PromptName]) -> Hashes {
     hashes.into_iter().map(|(name, hash)| (name.to_owned(), hash)).collect()
 }
 
-fn unusable(error: &PromptError) -> Error {
+pub(in crate::pipeline) fn unusable(error: &PromptError) -> Error {
     Error::config(error.to_string()).hint("`--prompts DIR` holds copies of the files that it replaces")
 }

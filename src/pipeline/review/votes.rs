@@ -223,7 +223,7 @@ fn json(value: &impl Serialize) -> Result<Vec<u8>> {
 }
 
 /// Writes a file of `folder` and puts it on record, unless it is.
-pub(super) fn write_once(
+pub(in crate::pipeline) fn write_once(
     folder: &mut PanelFolder,
     file: &str,
     bytes: &[u8],

@@ -48,7 +48,7 @@ impl Sheet {
         let (verdict, task_verdict) = match &published {
             Published::Verdict(verdict) => (Some(&**verdict), None),
             Published::Task(verdict) => (None, Some(&**verdict)),
-            Published::None | Published::Changed | Published::Newer(_) => (None, None),
+            Published::None | Published::Changed | Published::Newer(_) | Published::Review(_) => (None, None),
         };
         let round = verdict.map(|verdict| Round(verdict.round)).or_else(|| layout.rounds().pop());
         let mut parts = vec![Part {
@@ -83,6 +83,7 @@ impl Sheet {
                 headline::of_verdict(verdict, &names, layout.rounds().last() > round.as_ref())
             }
             Published::Task(verdict) => headline::of_task(verdict),
+            Published::Review(verdict) => headline::of_review(verdict),
             Published::Changed => headline::of_changed(),
             Published::Newer(version) => headline::of_newer(*version),
             Published::None => headline::of_open(view),

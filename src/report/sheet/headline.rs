@@ -1,6 +1,7 @@
 //! The first thing to read: who won, or why there is nothing to tell yet and what to do about it.
 
 use super::model::{Headline, Standing};
+use crate::findings::{ReviewDecision, ReviewVerdict, Seats};
 use crate::ids::FormatVersion;
 use crate::session::slot::SlotState;
 use crate::session::{SessionState, View};
@@ -37,6 +38,19 @@ pub(super) fn of_task(verdict: &TaskVerdict) -> Headline {
         banner: (missing > 0)
             .then(|| format!("Partial panel: {missing} of {} members without a vote", verdict.votes.panel)),
         sentence: "It is the vote of this panel on this text: nothing follows for other texts.".to_owned(),
+    }
+}
+
+/// Of a review, or of a fix, whose last review it is.
+pub(super) fn of_review(verdict: &ReviewVerdict) -> Headline {
+    let Seats { panel, usable, .. } = verdict.seats;
+    Headline {
+        standing: if verdict.decision == ReviewDecision::Passed { Standing::Won } else { Standing::Undecided },
+        line: capitalized(&verdict.sentence),
+        banner: (usable < panel)
+            .then(|| format!("Partial panel: {} of {panel} reviewers without a review", panel.saturating_sub(usable))),
+        sentence: "`report.md` in the session's folder holds the findings, and `consolidated.md` who found what."
+            .to_owned(),
     }
 }
 

@@ -104,6 +104,7 @@ impl Entry {
                 (seats(&|id| result(&verdict, id)), voters(&verdict, &judges), verdict.imported.is_some())
             }
             Published::Task(verdict) => (seats(&|_| None), members(&verdict, &manifest), false),
+            Published::Review(_) => return Err(Skipped::Review),
             Published::Newer(_) => return Err(Skipped::Newer),
             Published::None | Published::Changed => return Err(Skipped::Changed),
         };

@@ -79,6 +79,8 @@ pub enum Skipped {
     Changed,
     /// A file that is needed is gone or cannot be read.
     Broken,
+    /// It is a review or a fix, whose replies are findings and no answers.
+    Review,
     /// A newer program wrote it.
     Newer,
     /// The same session was counted from another folder.
@@ -91,6 +93,7 @@ impl Skipped {
     pub const fn describe(self) -> &'static str {
         match self {
             Self::Unfinished => "at work or interrupted",
+            Self::Review => "reviews and fixes",
             Self::NoVerdict => "without a verdict",
             Self::Failed => "failed",
             Self::Cancelled => "stopped",

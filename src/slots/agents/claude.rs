@@ -13,6 +13,9 @@ use crate::slots::agents::traces::{Folder, Parts, Traces};
 /// Tools that read files and nothing else.
 const READS: &str = "Read,Grep,Glob";
 
+/// Tools that repair files, and see whether that helped. Nothing is asked, for nobody would answer.
+const REPAIRS: &str = "Read,Grep,Glob,Edit,Write,Bash";
+
 /// Its own folder.
 const FOLDER: Folder = Folder { variable: "CLAUDE_CONFIG_DIR", within: "", usual: ".claude" };
 
@@ -97,7 +100,7 @@ pub(super) const HABITS: Habits = Habits {
     runs: None,
 };
 
-/// The arguments: without questions, and with nothing that writes, runs or goes to the network.
+/// The arguments: without questions and, unless it is to repair, with nothing that writes, runs or goes to the network.
 pub(super) fn arguments(model: Option<&str>, settings: &ModelSettings, call: &Call<'_>) -> Vec<OsString> {
     let mut arguments = words(&["-p", "--output-format", "stream-json", "--verbose"]);
     arguments.extend(match call.talk {
@@ -133,6 +136,7 @@ pub(super) fn restrictions(purpose: Purpose) -> Vec<OsString> {
     arguments.extend(words(&["--strict-mcp-config", "--setting-sources", "user"]));
     arguments.extend(match purpose {
         Purpose::Answer => words(&["--tools", READS, "--allowedTools", READS]),
+        Purpose::Fix => words(&["--tools", REPAIRS, "--allowedTools", REPAIRS]),
         Purpose::Judge => words(&["--tools", ""]),
     });
     arguments

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::conversation::{Talk, Transcript};
 use super::habits::{DATABASES, Habits, words};
 use super::inherited::Variables;
-use super::{Call, NestedSandbox, traces};
+use super::{Call, NestedSandbox, Purpose, traces};
 use crate::config::{Environment, ModelSettings};
 use crate::slots::agents::sign_in::{SignIn, any_variable, has_file};
 use crate::slots::agents::traces::{Folder, Parts, Traces};
@@ -59,9 +59,11 @@ pub(super) const HABITS: Habits = Habits {
 
 /// The arguments; the last one makes it read standard input.
 pub(super) fn arguments(model: Option<&str>, settings: &ModelSettings, call: &Call<'_>) -> Vec<OsString> {
-    let sandbox = match call.nested_sandbox {
-        NestedSandbox::Works => "read-only",
-        NestedSandbox::Fails => "danger-full-access",
+    let sandbox = match (call.nested_sandbox, call.purpose) {
+        // It may write into the folder that it runs in, and into temporary ones.
+        (NestedSandbox::Works, Purpose::Fix) => "workspace-write",
+        (NestedSandbox::Works, Purpose::Answer | Purpose::Judge) => "read-only",
+        (NestedSandbox::Fails, _) => "danger-full-access",
     };
     let json = ["--json", "--skip-git-repo-check"];
     let mut arguments = words(&["exec"]);

@@ -38,6 +38,12 @@ pub(super) const HABITS: Habits = Habits {
 /// Tools that read files and nothing else.
 const READS: &str = r#"toolName = ["glob", "grep_search", "list_directory", "read_file"]"#;
 
+/// Tools that repair files, and see whether that helped.
+const REPAIRS: &str = concat!(
+    r#"toolName = ["glob", "grep_search", "list_directory", "read_file", "replace", "write_file", "#,
+    r#""run_shell_command"]"#
+);
+
 /// The file of rules about tools, in the private folder.
 const POLICY: &str = "policy.toml";
 
@@ -93,6 +99,7 @@ fn policy(purpose: Purpose) -> String {
     let nothing = "[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 100\n";
     match purpose {
         Purpose::Answer => format!("{nothing}\n[[rule]]\n{READS}\ndecision = \"allow\"\npriority = 200\n"),
+        Purpose::Fix => format!("{nothing}\n[[rule]]\n{REPAIRS}\ndecision = \"allow\"\npriority = 200\n"),
         Purpose::Judge => nothing.to_owned(),
     }
 }

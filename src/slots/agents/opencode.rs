@@ -102,8 +102,11 @@ fn permission(purpose: Purpose) -> Value {
         "external_directory": "deny", "doom_loop": "deny",
         "read": "deny", "glob": "deny", "grep": "deny", "list": "deny",
     });
-    if purpose == Purpose::Answer {
+    if purpose != Purpose::Judge {
         jsonc::merge(&mut rules, json!({ "read": "allow", "glob": "allow", "grep": "allow", "list": "allow" }));
+    }
+    if purpose == Purpose::Fix {
+        jsonc::merge(&mut rules, json!({ "edit": "allow", "bash": "allow" }));
     }
     rules
 }

@@ -16,6 +16,8 @@ use crate::config::{
 pub enum Purpose {
     /// An answer: tools that only read are available.
     Answer,
+    /// A repair: tools that read, write and run are available, in the folder that it runs in.
+    Fix,
     /// Votes: everything to judge by is in the prompt, so there are no tools where the program can do without.
     Judge,
 }

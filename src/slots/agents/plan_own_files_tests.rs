@@ -145,7 +145,11 @@ fn opencode_never_asks_and_only_reads() {
     let argv: Vec<_> = plan.argv.iter().map(|word| word.to_string_lossy()).collect();
     insta::assert_snapshot!(argv.join(" "), @"opencode run --format json --title team --print-logs --log-level WARN --model=big --variant=high");
     assert_eq!(plan.retries, Some(2));
-    for (purpose, allowed) in [(Purpose::Answer, &["glob", "grep", "list", "read"][..]), (Purpose::Judge, &[])] {
+    for (purpose, allowed) in [
+        (Purpose::Answer, &["glob", "grep", "list", "read"][..]),
+        (Purpose::Fix, &["bash", "edit", "glob", "grep", "list", "read"]),
+        (Purpose::Judge, &[]),
+    ] {
         let plan = super::plan(&model, &Call { purpose, ..call(&environment) }).unwrap();
         let variables: BTreeMap<_, _> = plan.env.into_iter().collect();
         let rules = variables[std::ffi::OsStr::new("OPENCODE_PERMISSION")].to_str().unwrap();

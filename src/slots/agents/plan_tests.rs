@@ -166,6 +166,23 @@ fn codex_leaves_the_sandbox_to_us_where_its_own_would_fail() {
 }
 
 #[test]
+fn who_repairs_may_write_and_run_in_its_folder_and_is_not_asked() {
+    let environment = Environment::default();
+    let call = Call { purpose: Purpose::Fix, ..call(&environment) };
+    let claude = argv(&model(AgentKind::Claude, &["claude"], ModelSettings::default()), &call);
+    let tools = "Read,Grep,Glob,Edit,Write,Bash";
+    assert!(claude.contains(&format!("\n--tools\n{tools}\n--allowedTools\n{tools}\n")), "{claude}");
+    let codex = argv(&model(AgentKind::Codex, &["codex"], ModelSettings::default()), &call);
+    assert!(codex.contains("--sandbox\nworkspace-write\n"), "{codex}");
+    let outer = Call { nested_sandbox: NestedSandbox::Fails, ..call };
+    let codex = argv(&model(AgentKind::Codex, &["codex"], ModelSettings::default()), &outer);
+    assert!(codex.contains("--sandbox\ndanger-full-access\n"), "{codex}");
+    let gemini = plan(&model(AgentKind::Gemini, &["gemini"], ModelSettings::default()), &call).unwrap();
+    let rules = format!("{:?}", gemini.private);
+    assert!(["replace", "write_file", "run_shell_command"].iter().all(|tool| rules.contains(tool)), "{rules}");
+}
+
+#[test]
 fn a_command_of_the_users_gets_the_path_of_its_prompt_and_empty_input() {
     let environment = Environment::default();
     let mut model = model(AgentKind::Custom, &["prog", "--in={prompt_file}", "$HOME", ";"], ModelSettings::default());

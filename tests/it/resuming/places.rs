@@ -116,6 +116,7 @@ fn no_place_is_left_out() {
         &COPYING,
         &super::imports::PLACES,
         &crate::review::PLACES,
+        &crate::fix::PLACES,
         &crate::conversations::killed::PLACES,
     ];
     let tried: BTreeSet<&str> =

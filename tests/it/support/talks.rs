@@ -82,7 +82,7 @@ impl Talks {
         let surroundings = Surroundings::new(vec![base.clone()], Some(env.home()), env.project()).unwrap();
         let new = NewSession {
             base: &base,
-            kind: SessionKind::Review,
+            kind: SessionKind::Team,
             title: "talks",
             input: b"look",
             task: None,

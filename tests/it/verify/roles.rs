@@ -30,7 +30,7 @@ fn talked(env: &TestEnv, title: &str) -> Owned {
     let base = env.path("ai-docs/sessions");
     let new = NewSession {
         base: &base,
-        kind: SessionKind::Fix,
+        kind: SessionKind::Team,
         title,
         input: b"the task",
         task: None,

@@ -61,6 +61,7 @@ pub(crate) struct Answer<'p> {
 pub(crate) enum Weighing {
     All(&'static str),
     Word(String),
+    Added(String, String),
     Garbage,
 }
 
@@ -73,6 +74,10 @@ impl FromStr for Weighing {
             ("reject", "") => Self::All("REJECT"),
             ("ask", "") => Self::All("ASK"),
             ("word", word) if !word.is_empty() => Self::Word(word.to_owned()),
+            ("added", rest) if rest.contains(' ') => {
+                let (word, line) = rest.split_once(' ').unwrap_or_default();
+                Self::Added(word.to_owned(), line.to_owned())
+            }
             ("garbage", "") => Self::Garbage,
             _ => return Err(format!("unknown rule `{text}`")),
         })
@@ -95,13 +100,14 @@ pub(crate) fn asks_nothing_to_vote(prompt: &str) -> bool {
 }
 
 /// What a judge of findings with this rule prints.
-pub(crate) fn weigh(rule: &Weighing, findings: &[Answer<'_>]) -> String {
+pub(crate) fn weigh(rule: &Weighing, prompt: &str, findings: &[Answer<'_>]) -> String {
     let mut out = String::from("I looked at every finding.\n\n");
     for finding in findings {
         let verdict = match rule {
             Weighing::All(verdict) => verdict,
             Weighing::Word(word) if finding.text.contains(word.as_str()) => "SUSTAIN",
-            Weighing::Word(_) => "REJECT",
+            Weighing::Added(word, line) if finding.text.contains(word.as_str()) && adds(prompt, line) => "SUSTAIN",
+            Weighing::Word(_) | Weighing::Added(..) => "REJECT",
             Weighing::Garbage => {
                 let _ = writeln!(out, "I would SUSTAIN {}, with confidence 9.", finding.alias);
                 continue;
@@ -114,6 +120,11 @@ pub(crate) fn weigh(rule: &Weighing, findings: &[Answer<'_>]) -> String {
         );
     }
     out
+}
+
+/// Whether the change in the prompt adds a line with this text.
+fn adds(prompt: &str, text: &str) -> bool {
+    prompt.lines().any(|line| line.starts_with('+') && line.contains(text))
 }
 
 fn introduced<'p>(prompt: &'p str, heading: &str) -> Vec<Answer<'p>> {

@@ -132,10 +132,17 @@ fn one(step: Step, prompt: &mut Option<String>) -> io::Result<Done> {
                 write(Stream::Out, texts.get(before).or(texts.last()).map_or(&b""[..], Vec::as_slice))?;
             }
         }
+        Step::Look { file, text, there, absent } => {
+            if ballots::asks_nothing_to_vote(read(prompt)?) {
+                let found = std::fs::read_to_string(&file).unwrap_or_default().contains(&text);
+                write(Stream::Out, if found { &there } else { &absent })?;
+            }
+        }
         Step::Weigh(rule) => {
-            let found = ballots::findings(read(prompt)?);
+            let prompt = read(prompt)?;
+            let found = ballots::findings(prompt);
             if !found.is_empty() {
-                write(Stream::Out, ballots::weigh(&rule, &found).as_bytes())?;
+                write(Stream::Out, ballots::weigh(&rule, prompt, &found).as_bytes())?;
             }
         }
         Step::Vote(rule) => {

@@ -58,6 +58,12 @@ pub(crate) enum Step {
     Answer(Vec<u8>),
     /// A file that counts, and the texts.
     Nth(String, Vec<Vec<u8>>),
+    Look {
+        file: String,
+        text: String,
+        there: Vec<u8>,
+        absent: Vec<u8>,
+    },
     Vote(Rule),
     Weigh(Weighing),
 }
@@ -137,6 +143,18 @@ fn step(line: &str) -> Result<Step, String> {
             let (file, texts) = rest.split_once(' ').ok_or_else(|| format!("`{word}` needs a file and texts"))?;
             let texts = nested(texts).map(|text| Ok(with_line_end(unescape(text)?))).collect::<Result<_, String>>()?;
             Step::Nth(file.to_owned(), texts)
+        }
+        "look" => {
+            let wrong = || format!("`{word}` needs a file, and `TEXT ;; THERE ;; ABSENT`");
+            let (file, rest) = rest.split_once(' ').ok_or_else(wrong)?;
+            let parts: Vec<&str> = nested(rest).collect();
+            let [text, there, absent] = parts[..] else { return Err(wrong()) };
+            Step::Look {
+                file: file.to_owned(),
+                text: text.to_owned(),
+                there: with_line_end(unescape(there)?),
+                absent: with_line_end(unescape(absent)?),
+            }
         }
         "weigh" => Step::Weigh(rest.parse()?),
         "vote" => Step::Vote(String::from_utf8_lossy(&unescape(rest)?).parse()?),

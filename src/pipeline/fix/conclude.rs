@@ -1,0 +1,162 @@
+//! The end of a fix: the branch, the verdict, the report.
+
+use super::decide::Response;
+use super::look::certifiers;
+use super::place::Place;
+use super::progress::Progress;
+use super::report::{Report, mended};
+use super::run::{Fix, step};
+use super::stop::StopReason;
+use super::store::{Store, remove};
+use crate::engine::{Decision, record};
+use crate::error::{Error, ExitCode, Result};
+use crate::fault::{self, Point};
+use crate::findings::{ReviewResult, decide_review};
+use crate::fs;
+use crate::ids::{FormatVersion, Sha256Hash};
+use crate::pipeline::review::{RENDERING, Surroundings, open_ledger};
+use crate::session::{Event, FixStep, Layout, Phase, Record, Session};
+
+/// How it ended, and what is printed.
+pub(super) struct Ended {
+    pub(super) decision: Decision,
+    pub(super) text: String,
+}
+
+/// Gives the user the branch, and writes down what it came to. What was done already is not done again.
+pub(super) async fn finish(
+    fix: &Fix<'_>,
+    session: &mut Session,
+    store: &Store,
+    place: &Place,
+    reason: StopReason,
+    around: &mut Surroundings<'_>,
+) -> Result<Ended> {
+    let plan = fix.plan;
+    let progress = Progress::of(session.panel().records());
+    if let (Some(tip), None, false) = (progress.commits().last(), &progress.published, reason == StopReason::Aborted) {
+        let commit = store.commit_of(tip).await?;
+        let branch = format!("team/{}", session.id());
+        store.publish(&branch, &commit).await?;
+        fault::reach(Point::FixBranchMade);
+        let published = FixStep::Published { branch, commit: commit.as_str().to_owned() };
+        step(session, published, Point::FixPublished, around)?;
+    }
+    let progress = Progress::of(session.panel().records());
+    let findings = open_ledger(session)?.findings().clone();
+    let cast = session.panel().manifest().cast.clone();
+    let (panel, fixer) = cast.map_or_else(|| (Vec::new(), None), |cast| (cast.panel, cast.fixer));
+    let held = held(session, &progress)?;
+    let (seats, usable) = held.as_ref().map_or((panel.len(), 0), |held| (held.seats, held.usable));
+    let verdict = decide_review(findings.judged(), plan.review.fail_on, plan.review.seats(seats, usable));
+    let mut notes = plan.review.notes.clone();
+    let last = progress.reviews.last();
+    if !progress.commits().is_empty() && last.is_none_or(|last| Some(last.commit.as_str()) != progress.tip()) {
+        notes.push("the last commit was not reviewed".to_owned());
+    } else if let (Some(fixer), false) = (&fixer, progress.commits().is_empty()) {
+        let certify = certifiers(&panel, fixer);
+        if certify.iter().any(|model| model.identity == fixer.identity) {
+            notes.push(
+                "the fixer's own model is among those who certified the result: no two others were there".to_owned(),
+            );
+        }
+    }
+    let decisions: Vec<String> = session.panel().records().iter().filter_map(decided).collect();
+    let report = Report {
+        session: session.id(),
+        plan,
+        progress: &progress,
+        findings: &findings,
+        verdict: &verdict,
+        reason,
+        decisions: &decisions,
+        notes: &notes,
+    };
+    let text = around.services.open_scrub().text_for(None, &report.text());
+    let (sentence, code) = amounts_to(reason, &verdict, &progress, mended(&findings));
+    if !session.panel().records().iter().any(|record| matches!(record.event, Event::Verdict { .. })) {
+        let panel = held.map_or_else(String::new, |held| held.folder);
+        write(session, ReviewResult { version: FormatVersion::CURRENT, panel, verdict }, &text, around)?;
+    }
+    // What is committed is in the repository; these are disposable.
+    for folder in [place.worktree(), place.checks()] {
+        remove(&folder)?;
+    }
+    Ok(Ended { decision: Decision::Fix { sentence, code }, text })
+}
+
+/// The last review that a panel made.
+struct Held {
+    folder: String,
+    seats: usize,
+    usable: usize,
+}
+
+/// The last review that a panel made; a change that came to nothing is looked at by nobody.
+fn held(session: &Session, progress: &Progress) -> Result<Option<Held>> {
+    for review in progress.reviews.iter().rev() {
+        let panel = Place::review(review.number);
+        if session.panel().has_inner(panel)? {
+            let seats = session.panel().enter_inner(panel)?.manifest().models.len();
+            let usable = (review.usable as usize).min(seats);
+            return Ok(Some(Held { folder: panel.folder(), seats, usable }));
+        }
+    }
+    Ok(None)
+}
+
+/// What a person decided, in words.
+fn decided(record: &Record) -> Option<String> {
+    let Event::Decided { choice, note, .. } = &record.event else { return None };
+    let response: Response = serde_json::from_str(choice).ok()?;
+    let note = note.as_deref().filter(|note| !note.trim().is_empty());
+    Some(note.map_or_else(|| response.told(), |note| format!("{}: {note}", response.told())))
+}
+
+/// The sentence and the exit code of the command.
+fn amounts_to(
+    reason: StopReason,
+    verdict: &crate::findings::ReviewVerdict,
+    progress: &Progress,
+    mended: usize,
+) -> (String, ExitCode) {
+    let code = match reason {
+        StopReason::Approved => ExitCode::DONE,
+        StopReason::Aborted | StopReason::Inconclusive => ExitCode::NO_DECISION,
+        _ => verdict.decision.exit_code(),
+    };
+    let result = match (&progress.published, mended) {
+        (Some((branch, _)), mended) => format!("{mended} findings mended, on branch `{branch}`"),
+        (None, _) => "no repair".to_owned(),
+    };
+    (format!("{} {result}; {}", reason.sentence(), verdict.sentence), code)
+}
+
+/// Writes the verdict and the report, and puts them on record.
+fn write(session: &mut Session, result: ReviewResult, report: &str, around: &mut Surroundings<'_>) -> Result<()> {
+    around.observer.enter(".");
+    record(session.panel_mut(), Event::PhaseStarted { phase: Phase::Report }, &mut *around.observer)?;
+    fs::replace(&session.layout().report(), report.as_bytes())?;
+    let written = Event::FileWritten { file: Layout::REPORT.to_owned(), sha256: Sha256Hash::of(report.as_bytes()) };
+    record(session.panel_mut(), written, &mut *around.observer)?;
+    let mut json = serde_json::to_vec_pretty(&result).map_err(|error| Error::internal(error.to_string()))?;
+    json.push(b'\n');
+    let text = format!("# Fix\n\n{}\n", result.verdict.sentence);
+    fs::replace(&session.layout().verdict_json(), &json)?;
+    fault::reach(Point::VerdictJson);
+    fs::replace(&session.layout().verdict_md(), text.as_bytes())?;
+    fault::reach(Point::VerdictText);
+    session.name_models();
+    let event = Event::Verdict {
+        votes: None,
+        verdict_json: Sha256Hash::of(&json),
+        verdict_md: Sha256Hash::of(text.as_bytes()),
+        rendering: Some(RENDERING),
+        usage: std::collections::BTreeMap::new(),
+    };
+    record(session.panel_mut(), event, &mut *around.observer)?;
+    session.panel_mut().settle()?;
+    fault::reach(Point::SessionVerdict);
+    session.finish_phase(Phase::Report);
+    Ok(())
+}

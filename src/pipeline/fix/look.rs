@@ -1,0 +1,246 @@
+//! The reviews of a fix: the first one of the whole change, then of what each repair changed, at the end of all of it by
+//! reviewers who know nothing of the repairs.
+
+use jiff::Timestamp;
+
+use super::place::Place;
+use super::progress::Progress;
+use super::request::FixPlan;
+use super::select::open_count;
+use super::store::{Store, failed};
+use super::turn::declined;
+use crate::config::{ResolvedModel, Target};
+use crate::engine::{record, show_last, stopped_state};
+use crate::error::{Error, ErrorKind, Result};
+use crate::fault::{self, Point};
+use crate::findings::{
+    Claim, FindingState, Findings, Identified, Merged, OpenFinding, ReviewPrompt, Seen, Sight, review_prompt,
+};
+use crate::git::CommitId;
+use crate::judging::Nonce;
+use crate::pipeline::gate::{Limits, look_at_diff};
+use crate::pipeline::review::{
+    ReviewWork, RoundOutcome, RoundRequest, Source, Surroundings, Texts, consolidate, hold_round, omitted, open_ledger,
+    subject_text, take_snapshot, unusable,
+};
+use crate::prompts::Prompts;
+use crate::secrets::Redactor;
+use crate::session::{Event, FixStep, ReviewExtent, Session, SessionState};
+
+/// What a review of a fix needs.
+pub(super) struct Reviews<'a> {
+    pub(super) plan: &'a FixPlan,
+    pub(super) prompts: &'a Prompts,
+    pub(super) store: &'a Store,
+    pub(super) redactor: &'a Redactor,
+    pub(super) reviewers: &'a [ResolvedModel],
+    pub(super) judges: Option<&'a [ResolvedModel]>,
+    pub(super) fixer: &'a ResolvedModel,
+    pub(super) failed: bool,
+}
+
+/// Who certifies a result: not the fixer's model, where two others remain.
+pub(super) fn certifiers(reviewers: &[ResolvedModel], fixer: &ResolvedModel) -> Vec<ResolvedModel> {
+    let others: Vec<ResolvedModel> =
+        reviewers.iter().filter(|model| model.identity != fixer.identity).cloned().collect();
+    if others.len() >= 2 { others } else { reviewers.to_vec() }
+}
+
+/// What is looked at.
+struct Subject {
+    work: ReviewWork,
+    text: String,
+}
+
+impl Reviews<'_> {
+    /// Holds the review that is due, and puts it on record. `false` where it was stopped.
+    pub(super) async fn hold(
+        &self,
+        session: &mut Session,
+        progress: &Progress,
+        extent: ReviewExtent,
+        around: &mut Surroundings<'_>,
+    ) -> Result<bool> {
+        let number = u32::try_from(progress.reviews.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let panel = Place::review(number);
+        let tip = self.commit(progress.tip()).await?;
+        let is_first = progress.reviews.is_empty();
+        let is_last = !is_first && extent == ReviewExtent::Full;
+        let Some(Subject { work, text }) = self.subject(session, progress, extent, &tip, around).await? else {
+            // There is nothing left of the change: nothing can be wrong with it.
+            let all = u32::try_from(self.reviewers.len()).unwrap_or(u32::MAX);
+            let open = open_count(open_ledger(session)?.findings(), self.plan.review.fail_on);
+            return self.reviewed(session, number, &tip, extent, open, all, around).map(|()| true);
+        };
+        let models = if is_last { certifiers(self.reviewers, self.fixer) } else { self.reviewers.to_vec() };
+        if models.iter().any(|model| matches!(model.target, Target::Process { .. })) {
+            let (services, control) = (around.services, &mut *around.control);
+            around.workspace = take_snapshot(session, &work.source, services, control, &mut *around.observer).await?;
+            if around.is_stopped() {
+                return Ok(false);
+            }
+        }
+        let omitted = omitted(&work);
+        let sight = if around.workspace.is_some() { Sight::Snapshot } else { Sight::Prompt };
+        let artefact = Texts::artefact_of(&work, &text, &omitted, sight);
+        let findings = open_ledger(session)?.findings().clone();
+        let input = if session.panel().has_inner(panel)? {
+            fs_err::read_to_string(session.layout().inner(panel).input())?
+        } else {
+            // Whoever certifies looks without being told what was found.
+            let open = if is_last { Vec::new() } else { open_of(&findings) };
+            let declined = declined(&findings);
+            let ask = ReviewPrompt { artefact, open: &open, declined: &declined };
+            let nonce = Nonce::draw(&mut &mut *around.rng);
+            review_prompt(self.prompts, &ask, &nonce).map_err(|error| unusable(&error))?
+        };
+        let claimed = claimed_of(&findings);
+        let known = findings.known();
+        let caused_by = (extent == ReviewExtent::Delta).then(|| tip.as_str());
+        let request = RoundRequest {
+            panel,
+            models: &models,
+            judges: self.judges,
+            own: work.own(),
+            texts: Texts {
+                prompts: self.prompts,
+                input: &input,
+                artefact,
+                leaks: work.leaks,
+                scan: Texts::scan_of(&models),
+            },
+            known: &known,
+            claimed: &claimed,
+            caused_by,
+            failed: self.failed,
+        };
+        match hold_round(session, &request, around).await? {
+            RoundOutcome::Ended(mut round) => {
+                let usable = round.seats.values().filter(|seat| seat.read().is_some()).count();
+                let usable = u32::try_from(usable).unwrap_or(u32::MAX);
+                consolidate(session, &work, &mut round, around)?;
+                let ledger = open_ledger(session)?;
+                close(session, panel, round.folder, SessionState::Completed, around)?;
+                let open = open_count(ledger.findings(), self.plan.review.fail_on);
+                self.reviewed(session, number, &tip, extent, open, usable, around)?;
+                Ok(true)
+            }
+            RoundOutcome::Stopped(folder) => {
+                let state = around.control.stop().map_or(SessionState::Cancelled, stopped_state);
+                close(session, panel, *folder, state, around)?;
+                Ok(false)
+            }
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the fields of one event")]
+    fn reviewed(
+        &self,
+        session: &mut Session,
+        review: u32,
+        tip: &CommitId,
+        extent: ReviewExtent,
+        open: u32,
+        usable: u32,
+        around: &mut Surroundings<'_>,
+    ) -> Result<()> {
+        let step = FixStep::Reviewed { review, commit: tip.as_str().to_owned(), extent, open, usable };
+        record(session.panel_mut(), Event::Fix { step: Box::new(step) }, &mut *around.observer)?;
+        session.panel_mut().settle()?;
+        fault::reach(Point::FixReviewed);
+        Ok(())
+    }
+
+    async fn commit(&self, hash: Option<&str>) -> Result<CommitId> {
+        let hash = hash.ok_or_else(|| Error::internal("a review before the work began"))?;
+        self.store.commit_of(hash).await
+    }
+
+    /// What is looked at; `None` where a change has come to nothing.
+    async fn subject(
+        &self,
+        session: &mut Session,
+        progress: &Progress,
+        extent: ReviewExtent,
+        tip: &CommitId,
+        around: &mut Surroundings<'_>,
+    ) -> Result<Option<Subject>> {
+        let plan = self.plan;
+        if progress.reviews.is_empty() {
+            let text = subject_text(session, &plan.review, around)?;
+            return Ok(Some(Subject { work: plan.review.clone(), text }));
+        }
+        let from = match extent {
+            ReviewExtent::Full => plan.fix.from.as_str(),
+            ReviewExtent::Delta => progress.before_tip().unwrap_or(plan.fix.from.as_str()),
+        };
+        let from = self.store.commit_of(from).await?;
+        let git = self.store.git();
+        let files = git.changed_files(&from, tip).await.map_err(failed("list what was changed"))?;
+        if files.is_empty() {
+            return Ok(None);
+        }
+        let limits = Limits {
+            max_bytes: plan.fix.max_bytes,
+            ignore: &plan.fix.ignore,
+            section: "review",
+            redactor: self.redactor,
+        };
+        let coverage = look_at_diff(git, (&from, tip), &files, &limits).await?;
+        if coverage.text.is_empty() {
+            return Err(Error::new(ErrorKind::NoDecision, "nothing of what was repaired can be sent to reviewers")
+                .hint("raise `max_bytes` of `[review]`, or look at it yourself"));
+        }
+        let told = match extent {
+            ReviewExtent::Full => format!("the change from {} to {}, repairs included", from.short(), tip.short()),
+            ReviewExtent::Delta => format!("the repair from {} to {}", from.short(), tip.short()),
+        };
+        let mut work = plan.review.clone();
+        work.told = told;
+        work.head = Some(tip.as_str().to_owned());
+        work.files = coverage.files;
+        work.source = Source::Commit { root: git.folder().to_owned(), commit: tip.as_str().to_owned() };
+        Ok(Some(Subject { work, text: coverage.text }))
+    }
+}
+
+/// Open findings as claims, the worst first.
+fn open_of(findings: &Findings) -> Vec<OpenFinding<'_>> {
+    let mut open: Vec<OpenFinding<'_>> = findings
+        .open()
+        .map(|record| OpenFinding {
+            id: record.id,
+            finding: &record.finding,
+            claim: if record.state == FindingState::FixClaimed { Claim::Mended } else { Claim::Open },
+        })
+        .collect();
+    open.sort_by_key(|open| (std::cmp::Reverse(open.finding.severity), open.id));
+    open
+}
+
+/// What a commit is said to mend.
+fn claimed_of(findings: &Findings) -> Vec<Identified> {
+    let claimed = findings.iter().filter(|record| record.state == FindingState::FixClaimed);
+    claimed
+        .map(|record| Identified {
+            id: record.id,
+            seen: Seen::Again,
+            merged: Merged { finding: record.finding.clone(), raised_by: Default::default(), said: Vec::new() },
+        })
+        .collect()
+}
+
+fn close(
+    session: &mut Session,
+    panel: crate::session::InnerPanel,
+    folder: crate::session::PanelFolder,
+    state: SessionState,
+    around: &mut Surroundings<'_>,
+) -> Result<()> {
+    let status = folder.status().clone();
+    let last = session.panel_mut().close_inner(panel, folder, state, Timestamp::now())?;
+    around.observer.event(&last, &status);
+    around.observer.enter(".");
+    show_last(session.panel(), &mut *around.observer);
+    Ok(())
+}
