@@ -12,7 +12,7 @@
 //! | 4 | [`judging`] | assignment, prompts, ballots |
 //! | 5 | [`verdict`] [`findings`] | tally, statistics, rendering; what reviewers find: read, merged, voted on, and the ledger of it |
 //! | 6 | [`engine`] [`report`] | run, judge, verdict and close put together, and the check of what they left; what is shown while they go on, here or from another terminal, a session as one HTML file or as text, counts over many sessions, the schemas of what is written, and what CI systems read |
-//! | 7 | [`pipeline`] | the gate: which commits, which settings, what is sent of a change; conversations with roles over rounds |
+//! | 7 | [`pipeline`] | the gate: which commits, which settings, what is sent of a change; what a review came to, for people; conversations with roles over rounds |
 //! | 8 | [`cli`] [`mcp`] | the command line: one file per command; the tools, resources and prompts for coding agents |
 //!
 //! # Who writes which file of a session

@@ -1,6 +1,6 @@
 //! From the command line to its command, and from its result to an exit code.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 
 use clap::Parser;
@@ -95,7 +95,12 @@ fn dispatch(command: Command, context: &Context, serve: Serve) -> Result<ExitCod
         Command::Verify(args) => verify::verify(&args, context),
         Command::Report(args) => report::report(&args, context),
         Command::Stats(args) => stats::stats(&args, context),
-        Command::Mcp => serve(context.cwd.clone(), context.environment.clone(), context.global.sessions_dir.clone()),
+        Command::Mcp => {
+            if std::io::stdin().is_terminal() {
+                context.printer.note("waiting for a client: `team mcp --help` says how one starts it, Ctrl-C ends it");
+            }
+            serve(context.cwd.clone(), context.environment.clone(), context.global.sessions_dir.clone())
+        }
     }
 }
 

@@ -40,6 +40,11 @@ impl Words {
     }
 }
 
+/// The words that matter of a finding's title.
+pub(super) fn title_words(finding: &Finding) -> BTreeSet<String> {
+    words(&finding.title)
+}
+
 /// Sørensen-Dice coefficient of two sets, of a thousand; two empty sets are not alike.
 fn dice(one: &BTreeSet<String>, other: &BTreeSet<String>) -> u32 {
     let all = one.len() + other.len();

@@ -16,6 +16,7 @@ mod ballot;
 mod block;
 mod contain;
 mod entry;
+mod fingerprint;
 mod fix_prompt;
 mod json;
 mod ledger;
@@ -36,6 +37,7 @@ pub use ballot::{
 };
 pub use block::{BadFindings, read_findings, read_findings_below};
 pub use entry::{LedgerEntry, LedgerLine, LedgerVote, Remark, Ruling, Witness};
+pub use fingerprint::fingerprints;
 pub use fix_prompt::{FixForm, FixPrompt, ToFix, fix_prompt};
 pub use ledger::{LEDGER_FILE, Ledger, LedgerBreak, LedgerError, LedgerRead};
 pub use merge::{Identified, Known, Merged, Seen, merge};

@@ -69,10 +69,10 @@ pub(super) async fn ask(
     let (words, input) = command(place, arguments, session.as_ref())?;
     let tie = if arguments.detach == Some(true) { Tie::Detached } else { Tie::Attached };
     let mut started = children.start(place, words, input, tie)?;
+    let mut progress = Progress::new(context);
     match mode {
-        Mode::Run | Mode::Resume => begun(place, &mut started, session, tie, context).await,
+        Mode::Run | Mode::Resume => begun(place, &mut started, session, tie, context, &mut progress).await,
         _ => {
-            let mut progress = Progress::new(context);
             let end = wait(&mut started, children, session.clone(), tie, context, &mut progress).await?;
             let folder = session.or_else(|| started.news().session.map(Layout::new));
             ended(place, folder, &end)
@@ -158,6 +158,7 @@ async fn begun(
     session: Option<Layout>,
     tie: Tie,
     context: &RequestContext<RoleServer>,
+    progress: &mut Progress<'_>,
 ) -> Result<CallToolResult> {
     loop {
         let news = started.news();
@@ -182,8 +183,11 @@ async fn begun(
                 ],
             });
         }
+        // A model may have to be set up first, which can take its time.
+        progress.tell(None).await;
         tokio::select! {
             more = started.more() => if !more { return Err(lost()) },
+            () = tokio::time::sleep(SILENCE) => {}
             () = context.ct.cancelled() => {
                 if tie == Tie::Attached {
                     started.stop();

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::ids::SlotId;
 use crate::report::verdict_line;
 use crate::session::slot::{Reason, SlotState};
-use crate::session::{Layout, Manifest, SessionState, SlotStatus, Status, View};
+use crate::session::{Layout, Manifest, Phase, SessionState, SlotStatus, Status, View};
 
 /// What the live figures mean, for a model that reads them.
 const MEANS: &str = "bytes: of the answer so far, never shown before it is complete. idleSeconds: since the last byte of \
@@ -195,8 +195,9 @@ pub(super) fn progress_line(view: &View) -> String {
         let live = if running == 0 { String::new() } else { format!(", {running} running ({bytes} bytes so far)") };
         format!("{settled} of {} {what} settled{live}", status.models.len())
     };
-    match &view.round {
-        Some((_, round)) if round.state.is_active() || !view.state().is_active() => part(round, "judges"),
+    match (&view.round, view.status.phase) {
+        // A session that goes on with its answers may have votes on earlier ones.
+        (Some((_, round)), Phase::Judge | Phase::Verdict) => part(round, "judges"),
         _ => part(&view.status, "slots"),
     }
 }

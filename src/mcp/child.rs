@@ -98,7 +98,7 @@ impl Children {
         tie: Tie,
     ) -> Result<Started> {
         let refused = |error| Error::io("cannot start `team`", error);
-        let program = std::env::current_exe().map_err(refused)?;
+        let program = own_program().map_err(refused)?;
         let stdin = match input {
             Some(text) => Stdio::from(unnamed(text).map_err(|error| Error::io("cannot keep the input", error))?),
             None => Stdio::null(),
@@ -212,6 +212,17 @@ async fn last_words(mut stderr: impl AsyncRead + Unpin) -> String {
     (&mut stderr).take(SAID).read_to_end(&mut kept).await.ok();
     tokio::io::copy(&mut stderr, &mut tokio::io::sink()).await.ok();
     String::from_utf8_lossy(&kept).into_owned()
+}
+
+/// This program. One that was installed anew while this server ran is the new one: the path of the old one says that it
+/// was deleted.
+pub(super) fn own_program() -> std::io::Result<PathBuf> {
+    let path = std::env::current_exe()?;
+    let replaced = path.to_str().and_then(|text| text.strip_suffix(" (deleted)")).map(PathBuf::from);
+    Ok(match replaced {
+        Some(replaced) if !path.exists() && replaced.is_file() => replaced,
+        _ => path,
+    })
 }
 
 /// A file without a name that holds `text`, to be read from its beginning.

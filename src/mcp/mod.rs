@@ -1,8 +1,8 @@
 //! The front end for coding agents: a server of the Model Context Protocol on standard input and output.
 //!
 //! Standard output is the protocol and nothing else. What asks models is a `team` process of its own for each call
-//! ([`child`]): it owns its session, tells its events, and ends with this server or, detached, goes on without it. What
-//! only looks is read from the sessions' folders ([`look`]), so that a server that was started anew knows about every
+//! (`child`): it owns its session, tells its events, and ends with this server or, detached, goes on without it. What
+//! only looks is read from the sessions' folders (`look`), so that a server that was started anew knows about every
 //! session. No reply names a model before the verdict, unless it was asked to and the record says so.
 
 mod arguments;

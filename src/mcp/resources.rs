@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 
+use super::child::own_program;
 use super::place::Place;
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::{verdict_text, without_controls};
@@ -147,7 +148,7 @@ fn report(place: &Place, layout: &Layout) -> Result<String> {
         return Ok(String::from_utf8_lossy(&fs_err::read(own)?).into_owned());
     }
     let refused = |error| Error::io("cannot start `team report`", error);
-    let program = std::env::current_exe().map_err(refused)?;
+    let program = own_program().map_err(refused)?;
     let output = Command::new(program)
         .args(["report", "--quiet", "--text", "--output", "-"])
         .arg(layout.root())

@@ -3,5 +3,8 @@
 /// What reviewers find, as a part of the pipeline. It lies further down, so that reports, schemas and checks can read it.
 pub use crate::findings;
 
+mod consolidated;
 pub mod gate;
 pub mod roles;
+
+pub use consolidated::{Consolidated, FindingJudge, ReviewOutcome, Reviewer, consolidated, sustained_by_severity};

@@ -18,6 +18,7 @@ mod conversations;
 mod demo;
 mod isolation;
 mod local_model;
+mod mcp;
 mod outcomes;
 mod provider;
 mod seats;

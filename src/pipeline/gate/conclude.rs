@@ -128,6 +128,7 @@ impl Facts {
             settings_changed: self.settings_changed,
             files: self.files,
             ruling: None,
+            findings: None,
             warnings: self.warnings,
             session: None,
         }

@@ -3,6 +3,8 @@
 use super::markdown::markdown;
 use super::model::{GateOutcome, GateReport};
 use super::plain::{cut, line, text};
+use crate::findings::Severity;
+use crate::report::format::without_controls;
 
 /// A step shows no more annotations of one kind.
 const ANNOTATIONS: usize = 10;
@@ -30,6 +32,17 @@ pub fn annotations(report: &GateReport) -> Vec<String> {
             list.push(command(kind, Some(finding.path), &title, cut(&text, TEXT_BYTES)));
         }
         None => notices.push(command("notice", None, "team gate", cut(&text, TEXT_BYTES))),
+    }
+    for finding in report.sustained() {
+        let (path, start, end) = report.place_of(finding);
+        let title = format!("team review: {}", line(&finding.title, 120));
+        let told = without_controls(&finding.told());
+        let (kind, list) = match finding.severity {
+            _ if finding.blocking => ("error", &mut errors),
+            Severity::Critical | Severity::High | Severity::Medium => ("warning", &mut warnings),
+            Severity::Low | Severity::Info => ("notice", &mut notices),
+        };
+        list.push(command_at(kind, path, (start, end), &title, cut(&told, TEXT_BYTES)));
     }
     for path in &report.settings_changed {
         let told = "The branch changes how the gate works. The gate went by the base's settings.";
@@ -63,6 +76,12 @@ pub fn step_summary(report: &GateReport, there: u64) -> String {
         Some(room) => format!("{}{CUT}", cut(&text, room)),
         None => String::new(),
     }
+}
+
+/// The same at lines of a file.
+fn command_at(kind: &str, path: &str, (start, end): (u32, u32), title: &str, text: &str) -> String {
+    let place = format!("file={},line={start},endLine={end}", property(path));
+    format!("::{kind} {place},title={}::{}", property(title), data(text))
 }
 
 /// `::kind file=..,line=1,title=..::text`. What would end a property, the command or the line is escaped.

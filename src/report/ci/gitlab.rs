@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::model::{GateReport, Rule};
 use super::plain::{line, votes};
+use crate::findings::Severity;
 
 /// The report as GitLab reads it.
 #[must_use]
@@ -22,5 +23,21 @@ pub fn code_quality(report: &GateReport) -> Value {
             "location": {"path": finding.path, "lines": {"begin": 1}},
         })
     });
-    Value::Array(entry.into_iter().collect())
+    let found = report.sustained().map(|finding| {
+        let (path, begin, end) = report.place_of(finding);
+        json!({
+            "description": line(&format!("{}: {}", finding.title, finding.description), 600),
+            "check_name": finding.rule(),
+            "fingerprint": finding.fingerprint,
+            "severity": match finding.severity {
+                Severity::Critical => "blocker",
+                Severity::High => "critical",
+                Severity::Medium => "major",
+                Severity::Low => "minor",
+                Severity::Info => "info",
+            },
+            "location": {"path": path, "lines": {"begin": begin, "end": end}},
+        })
+    });
+    Value::Array(entry.into_iter().chain(found).collect())
 }

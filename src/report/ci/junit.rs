@@ -1,13 +1,19 @@
-//! JUnit XML: one suite with one case, so that a gate that passes is not read as one without tests.
+//! JUnit XML: one suite with one case for the gate, so that one that passes is not read as one without tests, and one for
+//! each finding that a review sustained.
 
 use quick_junit::{NonSuccessKind, Property, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
+use super::findings::FindingReport;
 use super::model::{GateOutcome, GateReport};
 use super::plain::{cut, line, text};
 use crate::config::GateSubject;
+use crate::report::format::without_controls;
 
 /// The most bytes of the text of a case.
 const TEXT_BYTES: usize = 256 * 1024;
+
+/// The most bytes of the text of a finding's case.
+const FINDING_BYTES: usize = 16 * 1024;
 
 /// The report as JUnit XML.
 ///
@@ -28,6 +34,8 @@ pub fn junit(report: &GateReport) -> Result<String, SerializeError> {
     }
     // The same name in every run, so that a host sees one test with a history.
     let name = match report.subject.as_ref().map(|subject| subject.what) {
+        Some(GateSubject::Plan) if report.findings.is_some() => "review of the plan",
+        _ if report.findings.is_some() => "review of the change",
         Some(GateSubject::Plan) => "vote on the plan",
         Some(GateSubject::Command) => "vote on what the command printed",
         Some(GateSubject::Diff) | None => "vote on the change",
@@ -52,6 +60,9 @@ pub fn junit(report: &GateReport) -> Result<String, SerializeError> {
         property("coverage", &report.coverage());
     }
     suite.add_test_case(case);
+    for finding in report.sustained() {
+        suite.add_test_case(finding_case(report, finding));
+    }
     let mut whole = Report::new("team gate");
     whole.add_test_suite(suite);
     let xml = well_formed(&whole.to_string()?);
@@ -60,6 +71,25 @@ pub fn junit(report: &GateReport) -> Result<String, SerializeError> {
         Some(end) => xml[..end].replacen(" skipped=\"0\"", "", 1).replacen(" skipped=\"1\"", "", 1) + &xml[end..],
         None => xml,
     })
+}
+
+/// The case of one finding: failed where it is in the way, else passed with its words.
+fn finding_case(report: &GateReport, finding: &FindingReport) -> TestCase {
+    let (path, start, _) = report.place_of(finding);
+    let told = without_controls(&finding.told());
+    let told = cut(&told, FINDING_BYTES);
+    let name = format!("{path}:{start}: {}", line(&finding.title, 200));
+    let mut case = if finding.blocking {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+        status.set_message(line(&finding.title, 600)).set_type(finding.rule()).set_description(told);
+        TestCase::new(line(&name, 600), status)
+    } else {
+        let mut case = TestCase::new(line(&name, 600), TestCaseStatus::success());
+        case.set_system_out(told);
+        case
+    };
+    case.set_classname(format!("team.review.{}", finding.severity));
+    case
 }
 
 /// `xml` with every character that XML 1.0 knows not, also not as a reference, replaced: one of them, in the words of a

@@ -2,8 +2,10 @@
 //!
 //! It begins with a mark that nobody sees, by which a script finds the comment of an earlier run and replaces it.
 
+use super::findings::FindingsReport;
 use super::model::{GateOutcome, GateReport, Ruling};
-use super::plain::{cut, votes};
+use super::plain::{cut, found, votes};
+use crate::findings::FindingState;
 use crate::verdict::inline_markdown;
 
 /// By this a comment of an earlier run is found.
@@ -14,6 +16,9 @@ const BYTES: usize = 60_000;
 
 /// The most characters of one text of a model.
 const TEXT: usize = 400;
+
+/// The most findings that are listed.
+const FINDINGS: usize = 100;
 
 /// The most files that are listed.
 const FILES: usize = 100;
@@ -35,6 +40,9 @@ pub fn markdown(report: &GateReport) -> String {
     }
     if let Some(ruling) = &report.ruling {
         push_ruling(&mut out, ruling);
+    }
+    if let Some(found) = &report.findings {
+        push_findings(&mut out, found);
     }
     push_files(&mut out, report);
     for path in &report.settings_changed {
@@ -80,6 +88,30 @@ fn push_ruling(out: &mut String, ruling: &Ruling) {
     }
     for issue in &ruling.key_issues {
         out.push_str(&format!("- {} ({})\n", safe(&issue.text), issue.count));
+    }
+}
+
+fn push_findings(out: &mut String, report: &FindingsReport) {
+    out.push_str(&format!("\n{}.\n", safe(&found(report))));
+    let listed: Vec<_> = report.findings.iter().filter(|finding| finding.state != FindingState::Rejected).collect();
+    if listed.is_empty() {
+        return;
+    }
+    out.push_str("\n| Finding | Severity | State | Place | What |\n| :--- | :--- | :--- | :--- | :--- |\n");
+    for finding in listed.iter().take(FINDINGS) {
+        let at = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let mark = if finding.blocking { " (in the way)" } else { "" };
+        out.push_str(&format!(
+            "| {} | {} | {}{mark} | {}{at} | {} |\n",
+            finding.id,
+            finding.severity,
+            finding.state,
+            safe(finding.file.as_deref().unwrap_or_default()),
+            safe(&finding.title)
+        ));
+    }
+    if listed.len() > FINDINGS {
+        out.push_str(&format!("\nAnd {} more.\n", listed.len() - FINDINGS));
     }
 }
 

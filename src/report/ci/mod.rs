@@ -3,6 +3,7 @@
 //! Texts of models, file names and messages of programs are hostile here: each writer makes them harmless in its own way.
 //! Nothing here writes a file; the texts are made in memory, within the limits of who reads them.
 
+mod findings;
 mod github;
 mod gitlab;
 mod junit;
@@ -11,6 +12,7 @@ mod model;
 mod plain;
 mod sarif;
 
+pub use findings::{FindingReport, FindingsReport};
 pub use github::{annotations, step_summary};
 pub use gitlab::code_quality;
 pub use junit::junit;
@@ -21,5 +23,7 @@ pub use model::{
 };
 pub use sarif::sarif;
 
+#[cfg(test)]
+mod finding_tests;
 #[cfg(test)]
 mod tests;

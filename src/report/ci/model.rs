@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use super::findings::FindingsReport;
 use crate::config::GateSubject;
 use crate::ids::FormatVersion;
 
@@ -33,6 +34,8 @@ pub struct GateReport {
     pub files: Vec<SeenFile>,
     /// The vote; `null` where none was taken.
     pub ruling: Option<Ruling>,
+    /// What a review found; `null` where none was held.
+    pub findings: Option<FindingsReport>,
     /// What a reader should know besides.
     pub warnings: Vec<String>,
     /// The session's folder.
@@ -284,11 +287,12 @@ impl Rule {
 const NOWHERE: &str = "team.toml";
 
 impl GateReport {
-    /// What it finds; nothing where it passes.
+    /// What it finds; nothing where it passes, or where the findings of a review say for themselves why it does not.
     #[must_use]
     pub fn finding(&self) -> Option<Finding<'_>> {
         let rule = match self.outcome {
             GateOutcome::Approved | GateOutcome::Unchanged => return None,
+            GateOutcome::Rejected if self.sustained().next().is_some() => return None,
             GateOutcome::Rejected => Rule::Rejected,
             GateOutcome::NoDecision => Rule::NoDecision,
             GateOutcome::Failed => Rule::Failed,
@@ -297,7 +301,7 @@ impl GateReport {
     }
 
     /// The first file that was looked at and is still there, else the first that changed.
-    fn place(&self) -> &str {
+    pub(super) fn place(&self) -> &str {
         let plan = self.subject.as_ref().filter(|subject| subject.what == GateSubject::Plan);
         if let Some(path) = plan.and_then(|subject| subject.name.as_deref()) {
             return path;

@@ -1,6 +1,8 @@
 //! The report as lines of plain text, for formats that take nothing else.
 
+use super::findings::{FindingReport, FindingsReport};
 use super::model::{GateReport, Ruling};
+use crate::findings::FindingState;
 use crate::report::format::{one_line, without_controls};
 
 /// The most characters of one text of a model.
@@ -38,6 +40,9 @@ pub(super) fn lines(report: &GateReport) -> Vec<String> {
     if let Some(ruling) = &report.ruling {
         vote_lines(ruling, &mut lines);
     }
+    if let Some(found) = &report.findings {
+        finding_lines(found, &mut lines);
+    }
     if !report.files.is_empty() {
         lines.push(format!("{}{}", report.coverage(), if report.omitted().next().is_some() { "; not:" } else { "" }));
         let omitted = report.omitted().count();
@@ -69,6 +74,31 @@ fn vote_lines(ruling: &Ruling, lines: &mut Vec<String>) {
     for issue in ruling.key_issues.iter().take(LISTED) {
         lines.push(format!("- {} (named by {})", line(&issue.text, TEXT), issue.count));
     }
+}
+
+fn finding_lines(report: &FindingsReport, lines: &mut Vec<String>) {
+    lines.push(found(report));
+    for finding in report.findings.iter().take(LISTED) {
+        let place = finding.file.as_deref().map(|file| format!(" {}", line(file, 300))).unwrap_or_default();
+        let at = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
+        lines.push(format!("- {}{place}{at}: {}", finding.standing(), line(&finding.title, TEXT)));
+    }
+    if report.findings.len() > LISTED {
+        lines.push(format!("- and {} more", report.findings.len() - LISTED));
+    }
+}
+
+/// How many findings there are, in words.
+pub(super) fn found(report: &FindingsReport) -> String {
+    let of = |wanted: fn(&FindingReport) -> bool| report.findings.iter().filter(|finding| wanted(finding)).count();
+    format!(
+        "findings: {} sustained, {} of them in the way ({}); {} rejected; {} not settled",
+        of(FindingReport::is_sustained),
+        of(|finding| finding.blocking),
+        report.fail_on,
+        of(|finding| finding.state == FindingState::Rejected),
+        of(|finding| matches!(finding.state, FindingState::Raised | FindingState::NeedsPerson)),
+    )
 }
 
 /// The count, in words.

@@ -1,12 +1,22 @@
-//! SARIF 2.1.0, as much of it as a vote has to say: no result where the gate passes, else one.
+//! SARIF 2.1.0, as much of it as a gate has to say: a result for each finding that a review sustained; where a vote does not
+//! pass, or the gate did not come to an end, one for that.
 
 use serde_json::{Value, json};
 
+use super::findings::{FindingReport, rule};
 use super::model::{GateOutcome, GateReport, Rule};
 use super::plain::{cut, text};
+use crate::findings::Severity;
+use crate::report::format::without_controls;
 
 /// The most bytes of the message: GitHub shows a part of it.
 const TEXT_BYTES: usize = 16 * 1024;
+
+/// The most bytes of the message of one finding.
+const FINDING_BYTES: usize = 4 * 1024;
+
+/// The most findings: hosts show some thousand, and take no more than 10 MB.
+const MOST_RESULTS: usize = 1000;
 
 /// Where the schema is published.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -16,7 +26,7 @@ const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os
 pub fn sarif(report: &GateReport) -> Value {
     let text = text(report);
     let text = cut(&text, TEXT_BYTES);
-    let rules: Vec<Value> = Rule::ALL
+    let mut rules: Vec<Value> = Rule::ALL
         .iter()
         .map(|rule| {
             json!({
@@ -27,7 +37,18 @@ pub fn sarif(report: &GateReport) -> Value {
             })
         })
         .collect();
-    let results: Vec<Value> = report
+    if report.findings.is_some() {
+        rules.extend(Severity::ALL.map(|severity| {
+            let told = format!("Reviewers found it, and a blind vote sustained it: {severity}");
+            json!({
+                "id": rule(severity),
+                "shortDescription": {"text": told},
+                "fullDescription": {"text": told},
+                "defaultConfiguration": {"level": severity_level(severity)},
+            })
+        }));
+    }
+    let mut results: Vec<Value> = report
         .finding()
         .map(|finding| {
             let fingerprint = report.fingerprint(finding.rule);
@@ -51,6 +72,8 @@ pub fn sarif(report: &GateReport) -> Value {
         })
         .into_iter()
         .collect();
+    let sustained = report.sustained().count();
+    results.extend(report.sustained().take(MOST_RESULTS).map(|finding| finding_result(report, finding)));
     let mut invocation = json!({
         "executionSuccessful": report.outcome != GateOutcome::Failed,
         "exitCode": report.exit_code,
@@ -60,6 +83,15 @@ pub fn sarif(report: &GateReport) -> Value {
     {
         let notification = json!({"level": "error", "message": {"text": text}});
         fields.insert("toolExecutionNotifications".to_owned(), json!([notification]));
+    }
+    if sustained > MOST_RESULTS
+        && let Some(fields) = invocation.as_object_mut()
+    {
+        let told = format!("{} findings of {sustained} are left out, the mildest", sustained - MOST_RESULTS);
+        let notifications = fields.entry("toolExecutionNotifications").or_insert_with(|| json!([]));
+        notifications.as_array_mut().into_iter().for_each(|list| {
+            list.push(json!({"level": "warning", "message": {"text": told}}));
+        });
     }
     json!({
         "$schema": SCHEMA,
@@ -81,6 +113,38 @@ const fn level(rule: Rule) -> &'static str {
     match rule {
         Rule::Rejected | Rule::Failed => "error",
         Rule::NoDecision => "warning",
+    }
+}
+
+/// The result of one finding.
+fn finding_result(report: &GateReport, finding: &FindingReport) -> Value {
+    let (path, start, end) = report.place_of(finding);
+    let told = without_controls(&finding.told());
+    let fingerprint = finding.fingerprint.to_string();
+    let at = Severity::ALL.iter().position(|severity| *severity == finding.severity).unwrap_or_default();
+    json!({
+        "ruleId": finding.rule(),
+        "ruleIndex": Rule::ALL.len() + at,
+        "level": severity_level(finding.severity),
+        "message": {"text": cut(&told, FINDING_BYTES)},
+        "locations": [{
+            "physicalLocation": {
+                "artifactLocation": {"uri": uri(path), "uriBaseId": "%SRCROOT%"},
+                "region": {"startLine": start, "endLine": end},
+            },
+        }],
+        "partialFingerprints": {
+            "primaryLocationLineHash": format!("{}:1", fingerprint.get(..16).unwrap_or(&fingerprint)),
+            "teamReview/v1": fingerprint,
+        },
+    })
+}
+
+const fn severity_level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Critical | Severity::High => "error",
+        Severity::Medium => "warning",
+        Severity::Low | Severity::Info => "note",
     }
 }
 

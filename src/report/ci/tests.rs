@@ -7,10 +7,10 @@ use crate::config::GateSubject;
 use crate::ids::FormatVersion;
 
 /// What would act somewhere: XML and its illegal characters, workflow commands of both kinds, Markdown, HTML, mentions.
-const HOSTILE: &str = "x\u{0}\u{8}\u{1b}[31m]]></failure><a b='c'>\"&\r\n::error::boo\n##[add-mask]x %0A::stop-commands::y\n\
+pub(super) const HOSTILE: &str = "x\u{0}\u{8}\u{1b}[31m]]></failure><a b='c'>\"&\r\n::error::boo\n##[add-mask]x %0A::stop-commands::y\n\
     # h\n<script>alert(1)</script> ![i](http://e.example/a) @team #12 fixes #3 https://e.example www.e.example `c` | | \u{202e}z\u{fffe}\u{ffff}w\u{fffd}\u{10ffff}";
 
-fn report(outcome: GateOutcome) -> GateReport {
+pub(super) fn report(outcome: GateOutcome) -> GateReport {
     let file = |path: &str, omitted| SeenFile {
         path: path.to_owned(),
         old_path: None,
@@ -60,6 +60,7 @@ fn report(outcome: GateOutcome) -> GateReport {
             members: vec![member("01", Some("approve")), member("02", Some("reject")), member("03", None)],
             key_issues: vec![Issue { text: HOSTILE.to_owned(), count: 2 }],
         }),
+        findings: None,
         warnings: vec![HOSTILE.to_owned()],
         session: Some(format!("/s/{HOSTILE}").into()),
     }
@@ -73,13 +74,18 @@ const ALL: [GateOutcome; 5] = [
     GateOutcome::Failed,
 ];
 
-#[test]
-fn sarif_fits_the_published_schema_in_every_outcome() {
+/// The schema of SARIF that is published.
+pub(super) fn sarif_schema() -> jsonschema::Validator {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/standards/sarif-schema-2.1.0.json");
     // A regular expression of the published file has a bracket too many.
     let schema = fs_err::read_to_string(path).unwrap().replace("[a-zA-Z]{2}]?$", "[a-zA-Z]{2}$");
     let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
-    let schema = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
+    jsonschema::options().should_validate_formats(true).build(&schema).unwrap()
+}
+
+#[test]
+fn sarif_fits_the_published_schema_in_every_outcome() {
+    let schema = sarif_schema();
     for outcome in ALL {
         let sarif = sarif(&report(outcome));
         let wrong: Vec<String> = schema.iter_errors(&sarif).map(|e| format!("{}: {e}", e.instance_path())).collect();

@@ -239,3 +239,17 @@ fn one_slot_is_stopped_and_the_others_go_on() {
     assert_eq!(states, ["COMPLETED", "CANCELLED"]);
     client.leave();
 }
+
+#[test]
+fn a_panel_that_fails_is_a_result_that_names_nobody() {
+    let failing = ["stderr zebra and yak are out of order", "exit 3"];
+    let config = TeamToml::new().agent("zebra", &failing).agent("yak", &failing).panel(&["zebra", "yak"]);
+    let env = TestEnv::with(&config);
+    let mut client = McpClient::connect(&env);
+    let called = client.call(&json!({"mode": "run-and-judge", "input": "which?", "self_vote": "slot"}));
+    let object = called.object();
+    assert_eq!((&object["result"], &object["exitCode"]), (&json!("nothing usable"), &json!(4)));
+    assert_eq!(object["next"], json!([{"mode": "resume", "path": object["session"], "failed": true}]));
+    names_nobody(&called.0.to_string());
+    client.leave();
+}

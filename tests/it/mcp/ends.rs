@@ -7,7 +7,7 @@ use nix::unistd::Pid;
 use serde_json::{Value, json};
 
 use super::world::{all_running, gated, status_until};
-use crate::support::{McpClient, TestEnv, assert_consistent, finish, wait_until};
+use crate::support::{McpClient, Session, TestEnv, assert_consistent, finish, wait_until};
 
 /// A server with a run whose slots are at work.
 fn with_run(env: &TestEnv, detach: bool) -> McpClient {
@@ -131,4 +131,44 @@ fn a_detached_call_that_is_taken_back_goes_on() {
     assert_eq!(status["verdict"]["file"], "verdict.md");
     client.leave();
     env.wait_for_no_processes();
+}
+
+#[test]
+fn a_signal_for_the_servers_whole_group_reaches_what_is_attached_and_not_what_is_detached() {
+    let env = gated();
+    let mut client = with_run(&env, true);
+    let begun = client.object(&json!({"mode": "run", "input": "which?"}));
+    status_until(&mut client, &begun["session"], all_running);
+    let group = Pid::from_raw(-i32::try_from(client.pid()).unwrap());
+    kill(group, Signal::SIGKILL).unwrap();
+    assert_eq!(client.wait().signal(), Some(9));
+    let attached = Session::at(begun["path"].as_str().unwrap());
+    let detached = env.sessions().into_iter().find(|session| session.id() != attached.id()).unwrap();
+    env.write("go", "");
+    wait_until("the detached run", || (detached.json("session-meta.json")["status"] == "completed").then_some(()));
+    env.wait_for_no_processes();
+    finish(&env, &["resume", attached.dir().to_str().unwrap()], 0);
+    assert_consistent(&attached);
+}
+
+#[test]
+fn a_server_whose_program_was_installed_anew_meanwhile_goes_on() {
+    let env = gated();
+    let program = env.path("team");
+    let install = || {
+        std::fs::remove_file(&program).ok();
+        let from = env!("CARGO_BIN_EXE_team");
+        if std::fs::hard_link(from, &program).is_err() {
+            std::fs::copy(from, &program).unwrap();
+        }
+    };
+    install();
+    let script = format!("shift; exec '{}' \"$@\"", program.display());
+    let mut client = McpClient::start_under(&env, &["sh", "-c", &script, "sh"]);
+    client.shake_hands();
+    install();
+    env.write("go", "");
+    let judged = client.object(&json!({"mode": "run-and-judge", "input": "which?", "self_vote": "slot"}));
+    assert_eq!(judged["result"], "done");
+    client.leave();
 }

@@ -1,6 +1,7 @@
 //! A client of `team mcp` that writes and reads the protocol's own lines.
 
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
@@ -28,13 +29,13 @@ pub(crate) struct McpClient {
 impl McpClient {
     /// Starts a server and says nothing.
     pub(crate) fn start(env: &TestEnv) -> Self {
-        Self::start_with(env, &[])
+        Self::start_under(env, &[])
     }
 
-    /// The same with options of the command.
-    pub(crate) fn start_with(env: &TestEnv, options: &[&str]) -> Self {
-        let arguments = [&["mcp"], options].concat();
-        let mut command = env.command_under(&[], &arguments);
+    /// The same below a wrapper, which must become the program by `exec`; the server leads a process group of its own.
+    pub(crate) fn start_under(env: &TestEnv, wrapper: &[&str]) -> Self {
+        let mut command = env.command_under(wrapper, &["mcp"]);
+        command.process_group(0);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = channel();
