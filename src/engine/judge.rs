@@ -63,11 +63,7 @@ impl JudgeRequest {
         rehearse_judging(&self.prompts)?;
         // The ids are drawn later; any one-to-one choice tells the same.
         let seats: Vec<SlotId> = SlotId::panel(models.len()).collect();
-        let answers = seats
-            .iter()
-            .zip(models)
-            .map(|(id, model)| answer_of(*id, model))
-            .collect::<Vec<_>>();
+        let answers = seats.iter().zip(models).map(|(id, model)| answer_of(*id, model)).collect::<Vec<_>>();
         let judges = self.judges_of(models);
         let ids = SlotId::panel(judges.len());
         let judges = ids
