@@ -106,7 +106,7 @@ pub fn read_json(file: &str, bytes: &[u8], answers: &AnswerNames) -> Result<Vec<
         None => answers.find(name).map_err(|what| ImportError::new(place, what)),
     };
     let named_by = |name: &str| if hashes.contains_key(name) { NamedBy::Answer } else { NamedBy::of(name) };
-    read.judges.into_iter().enumerate().map(|(index, value)| judge(file, index, value, &find, named_by)).collect()
+    read.judges.into_iter().enumerate().map(|(index, value)| judge(file, index, value, find, named_by)).collect()
 }
 
 fn judge(
