@@ -210,7 +210,7 @@ Examples:
 Imported ballots are counted by the same code, and nobody is asked. Without a pattern a file is in the schema of
 `votes.json`. With one, each match is a vote (groups `answer`, `verdict`) or a judgement of two answers against each other
 (groups `a`, `b`, `winner`); `judge`, `confidence` and `summary` may be there as well. Answers are named by their number or
-by their model, winners also by `A`, `B` or `tie`.")]
+by their model, by one judge not by both, winners also by `A`, `B` or `tie`.")]
 pub struct JudgeArgs {
     /// A session's folder, id, beginning of its id, or `latest`
     #[arg(default_value = "latest", value_name = "SESSION")]

@@ -40,15 +40,20 @@ pub(super) async fn judge(args: &JudgeArgs, context: &Context) -> Result<ExitCod
         return Err(Error::new(ErrorKind::Integrity, format!("`{}` names no model", layout.manifest().display())));
     }
     let view = View::read(layout.clone())?;
-    // Only what is complete needs a judge. A session that goes on is refused further down, by its owner's name.
+    // A session that goes on is refused further down, by its owner's name.
     if !view.state().is_active() {
-        let complete =
-            |slot: &SlotId| view.status.models.get(slot).is_some_and(|entry| entry.state == SlotState::Completed);
-        let complete: Vec<bool> = manifest.shuffle_order.iter().map(complete).collect();
-        let enough = complete.iter().filter(|complete| **complete).count() >= 2;
+        let complete = view.status.count(SlotState::Completed);
         // With fewer there is no vote at all, which the engine says with its own code.
-        if enough && let Some(note) = request.check_complete(&panel, &complete)?.forecast() {
-            context.printer.note(format!("note: {note}"));
+        if complete >= 2 {
+            let whole = complete == panel.len();
+            let coverage = request.check(&panel).map_err(|error| match whole {
+                true => error,
+                false => error.hint("slots without an answer count too: the verdict first tells which models they are"),
+            })?;
+            let note = if whole { coverage.forecast() } else { coverage.forecast_of_slots() };
+            if let Some(note) = note {
+                context.printer.note(format!("note: {note}"));
+            }
         }
     }
     if args.estimate {

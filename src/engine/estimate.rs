@@ -126,21 +126,25 @@ impl Estimate {
     /// none, and `task_bytes` those of the task.
     ///
     /// Every judge gets the same range, from the fewest and shortest answers to the most and longest: what exactly it
-    /// would be shown says which answer is its own.
+    /// would be shown says which answer is its own. The range holds whichever of the models have no answer, for that too
+    /// is told by the verdict only.
     #[must_use]
     pub fn of_judging(models: &[ResolvedModel], sizes: &[Option<u64>], judge: &JudgeRequest, task_bytes: u64) -> Self {
-        let complete = |index: &usize| sizes.get(*index).copied().flatten().is_some();
-        let judges: Vec<(ResolvedModel, u64)> = judge
-            .shown_to(models)
-            .into_iter()
-            .map(|(model, shown)| (model, shown.iter().filter(|index| complete(index)).count() as u64))
-            .collect();
-        let counts = || judges.iter().map(|(_, count)| *count).filter(|count| *count > 0);
-        let (fewest, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+        let complete = sizes.iter().flatten().count() as u64;
+        let missing = (models.len() as u64).saturating_sub(complete);
+        let judges: Vec<(ResolvedModel, u64)> =
+            judge.shown_to(models).into_iter().map(|(model, shown)| (model, shown.len() as u64)).collect();
+        // Of what a judge may see at the least as many answers are missing as there can be among it.
+        let fewest = judges.iter().map(|(_, shown)| shown.saturating_sub(missing)).min().unwrap_or(0);
+        let most = judges.iter().map(|(_, shown)| (*shown).min(complete)).max().unwrap_or(0);
         let answers = || sizes.iter().flatten().map(|bytes| Range::of_bytes(*bytes));
         let shortest = answers().map(|answer| answer.low.min(SHOWN)).min().unwrap_or(0);
         let longest = answers().filter_map(|answer| answer.high).map(|high| high.min(SHOWN)).max().unwrap_or(0);
-        let (calls, frame) = judging(judge, task_bytes);
+        let (mut calls, frame) = judging(judge, task_bytes);
+        if fewest == 0 {
+            // Who has nothing to judge is not asked.
+            calls.low = 0;
+        }
         let prompt = frame.plus(Range::new(shortest.saturating_mul(fewest), longest.saturating_mul(most)));
         let ballot = Range::new(BALLOT.0 * fewest, BALLOT.1 * most);
         Self::sum(judges.iter().map(|(model, _)| seat("judge", model, calls, prompt, ballot)).collect())
@@ -285,7 +289,7 @@ mod tests {
         assert_eq!(estimate.seats.len(), 4);
         let frame = frame_bytes(&judge.prompts) + 50;
         for seat in &estimate.seats {
-            // `c`, which has no answer of its own, would be shown three, the others two.
+            // Whoever has no answer of its own would be shown three, the others two.
             let tokens = Range::new(frame.div_ceil(5) + 2 * 20, 2 * (frame.div_ceil(2) + 3 * 5000));
             assert_eq!((seat.input_tokens, seat.output_tokens), (tokens, Range::new(2 * 60, 2 * 3 * 400)));
         }

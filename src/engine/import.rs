@@ -34,15 +34,17 @@ pub struct ImportRequest {
 
 impl ImportRequest {
     /// The judges of all files, their votes on the complete answers of a session: `manifest` says which models these are
-    /// of, `status` which are complete.
+    /// of, `status` which are complete. Votes on a model whose answer is not are left out.
     ///
     /// # Errors
     /// A file cannot be read as it should, names what is no answer of the session, or the files mix votes on single
     /// answers with judgements of two.
     pub fn judges(&self, manifest: &Manifest, status: &Status) -> Result<Vec<ImportedJudge>> {
-        let complete = status.models.iter().filter(|(_, entry)| entry.state == SlotState::Completed);
+        let is_complete = |id: SlotId| status.models.get(&id).is_some_and(|entry| entry.state == SlotState::Completed);
+        let complete = status.models.iter().filter(|(id, _)| is_complete(**id));
         let names = AnswerNames::new(
-            complete.filter_map(|(id, entry)| Some((*id, manifest.member(*id)?.model.clone(), entry.sha256))),
+            complete.map(|(id, entry)| (*id, entry.sha256)),
+            manifest.models.iter().map(|(id, member)| (*id, member.model.clone())),
         );
         let mut judges: Vec<ImportedJudge> = Vec::new();
         for (file, bytes) in &self.files {
@@ -69,6 +71,8 @@ impl ImportRequest {
         if paired + voting == 0 {
             return Err(Error::usage("the files hold no vote on an answer of this session").hint("nothing was counted"));
         }
+        // Not before all was checked: what is said until then must not tell which of the models failed.
+        judges.iter_mut().for_each(|judge| judge.keep_only(is_complete));
         Ok(judges)
     }
 }

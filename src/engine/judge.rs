@@ -55,23 +55,15 @@ impl JudgeRequest {
         judges.into_iter().enumerate().map(with_shown).collect()
     }
 
-    /// Refuses, before a run, a panel that would leave an answer without a judge.
+    /// Refuses a panel of which an answer would be without a judge.
+    ///
+    /// After a run too every slot counts as an answer: what held for the complete ones alone would tell, before the
+    /// verdict, which models failed.
     pub fn check(&self, models: &[ResolvedModel]) -> Result<Coverage> {
-        self.check_complete(models, &vec![true; models.len()])
-    }
-
-    /// The same after a run: only the answers of the models that are `complete` need a judge.
-    pub fn check_complete(&self, models: &[ResolvedModel], complete: &[bool]) -> Result<Coverage> {
         rehearse_judging(&self.prompts)?;
         // The ids are drawn later; any one-to-one choice tells the same.
         let seats: Vec<SlotId> = SlotId::panel(models.len()).collect();
-        let answers = seats
-            .iter()
-            .zip(models)
-            .zip(complete)
-            .filter(|(_, complete)| **complete)
-            .map(|((id, model), _)| answer_of(*id, model))
-            .collect::<Vec<_>>();
+        let answers = seats.iter().zip(models).map(|(id, model)| answer_of(*id, model)).collect::<Vec<_>>();
         let judges = self.judges_of(models);
         let ids = SlotId::panel(judges.len());
         let judges = ids

@@ -277,7 +277,15 @@ impl Told<'_> {
         }
         let isolation = isolation_told(self.slot_records, self.judge_records);
         let costs = self.costs();
-        Context { session: self.session.to_owned(), head: self.head, failed, isolation, notes, costs }
+        Context {
+            session: self.session.to_owned(),
+            head: self.head,
+            failed,
+            isolation,
+            first: Vec::new(),
+            notes,
+            costs,
+        }
     }
 }
 

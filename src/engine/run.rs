@@ -23,9 +23,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::judging::task_schema;
 use crate::money::Usd;
 use crate::runner::{Checks, Control, Meter, Observer, Purpose, SlotJob, StopAll, least_cost, run_panel};
-use crate::session::slot::SlotState;
+use crate::session::slot::{Reason, SlotState};
 use crate::session::{
-    Event, Layout, NewSession, Phase, Round, RoundStand, Session, SessionKind, SessionState, Status, Why,
+    Event, Layout, NewSession, Phase, Round, RoundStand, Session, SessionKind, SessionState, SlotStatus, Status, Why,
 };
 
 /// What to run.
@@ -126,12 +126,34 @@ pub(super) async fn begin<R: CryptoRng>(
 /// Refuses a budget of which one member cannot even be asked. While the run goes on it would be seen which one that is.
 fn check_budget(request: &RunRequest) -> Result<()> {
     let Some(most) = request.terms.max_cost else { return Ok(()) };
-    let least = |model| least_cost(model, request.input.len() as u64);
-    let Some(dear) = request.models.iter().find(|model| least(model) > most) else { return Ok(()) };
+    refuse_too_dear(most, &request.models, request.input.len() as u64)
+}
+
+/// Refuses a budget that does not pay for a prompt of so many bytes to one of `models`.
+fn refuse_too_dear(most: Usd, models: &[ResolvedModel], prompt_bytes: u64) -> Result<()> {
+    let least = |model| least_cost(model, prompt_bytes);
+    let Some(dear) = models.iter().find(|model| least(model) > most) else { return Ok(()) };
     let why =
         format!("`--max-cost {most}` does not pay for asking `{}`: its prompt alone is {}", dear.name, least(dear));
     Err(Error::usage(why).hint("raise it, or leave the model out").hint("`--estimate` says what all of it would cost"))
 }
+
+/// The same of the judges of a finished run.
+///
+/// A judge sees at least the task and the shortest of the complete answers; which ones exactly would tell its own.
+fn check_judges_budget(session: &Session, ballots: &Ballots, terms: Terms) -> Result<()> {
+    let (Ballots::Asked(request), Some(most)) = (ballots, terms.max_cost) else { return Ok(()) };
+    let (manifest, status) = (session.panel().manifest(), session.panel().status());
+    let models: Vec<ResolvedModel> =
+        manifest.shuffle_order.iter().filter_map(|slot| Some(manifest.member(*slot)?.resolved.clone())).collect();
+    let task = fs_err::metadata(session.layout().input())?.len();
+    let shortest = status.models.values().filter_map(|entry| entry.output_size).min().unwrap_or(0);
+    let prompt = task.saturating_add(shortest.min(MOST_SHOWN));
+    refuse_too_dear(most, &request.judges_of(&models), prompt)
+}
+
+/// Of an answer as many bytes are shown to a judge in any case, when it has them.
+const MOST_SHOWN: u64 = 32 << 10;
 
 /// What is to be done in a session that exists.
 pub(super) struct Work {
@@ -341,6 +363,7 @@ async fn judge_again<R: CryptoRng>(
     }
     enough_answers(session.panel().status())?;
     session.check_rounds()?;
+    check_judges_budget(&session, ballots, terms)?;
     let notes = earlier_copies(&session)?;
     announce(session.layout().root(), None);
     session.reopen(ballots.why(), Timestamp::now())?;
@@ -414,6 +437,9 @@ async fn judge_session<R: CryptoRng>(
     };
     session.finish_phase(Phase::Judge);
     end.notes.extend_from_slice(notes);
+    if control.stop().is_none() && is_unpaid(end.folder.status()) {
+        control.note_stop(StopAll::Budget);
+    }
     if let Some(stop) = control.stop() {
         let status = end.folder.status().clone();
         let last = session.close_round(end.round, end.folder, stopped_state(stop), Timestamp::now())?;
@@ -425,6 +451,12 @@ async fn judge_session<R: CryptoRng>(
     let published = publish(session, end, services, observer)?;
     session.finish_phase(Phase::Verdict);
     Ok(published)
+}
+
+/// Whether the budget left a judge unasked and no other one was heard: a verdict would tell who wrote what for nothing.
+fn is_unpaid(judges: &Status) -> bool {
+    let unpaid = |entry: &SlotStatus| entry.error.as_ref().is_some_and(|error| error.reason == Reason::Budget);
+    judges.count(SlotState::Completed) == 0 && judges.models.values().any(unpaid)
 }
 
 /// How what was stopped is closed.

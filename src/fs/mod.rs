@@ -18,8 +18,8 @@ mod tree_copy;
 pub use append::AppendLog;
 pub use atomic::{
     append, copy_file, create_dir_all, create_dir_exclusive, create_exclusive, create_private_dir,
-    create_temporary_dir, create_whole, ensure_dir, is_temporary_name, link, move_dir, prepare_replace, publish,
-    remove_dir_all, remove_empty_dir, remove_if_exists, replace, replace_json, sync_dir, temporary_place,
+    create_temporary_dir, create_whole, ensure_dir, is_temporary_name, link, move_dir, publish, remove_dir_all,
+    remove_empty_dir, remove_if_exists, replace, replace_json, sync_dir, temporary_place,
 };
 use atomic::{rename, temporary_dir};
 pub use folder::{EntryKind, Folder};

@@ -52,12 +52,23 @@ impl Coverage {
     /// whose answer it is.
     #[must_use]
     pub fn forecast(&self) -> Option<String> {
+        self.one_judge("answer")
+    }
+
+    /// The same after a run of which some slots have no answer: of all slots, for of the answers it would tell whose are
+    /// missing.
+    #[must_use]
+    pub fn forecast_of_slots(&self) -> Option<String> {
+        self.one_judge("slot")
+    }
+
+    fn one_judge(&self, noun: &str) -> Option<String> {
         let (one, all) = (self.with(1).len(), self.judges.len());
         let who = match one {
             0 => return None,
-            _ if one == all => "each answer has".to_owned(),
-            1 => format!("1 of {all} answers has"),
-            _ => format!("{one} of {all} answers have"),
+            _ if one == all => format!("each {noun} has"),
+            1 => format!("1 of {all} {noun}s has"),
+            _ => format!("{one} of {all} {noun}s have"),
         };
         Some(format!("{who} one judge only: a single vote cannot make a winner"))
     }

@@ -30,6 +30,9 @@ pub fn sheet_text(sheet: &Sheet, width: usize) -> String {
 }
 
 fn verdict(sheet: &Sheet, page: &mut Paper) {
+    for note in &sheet.headline.first {
+        page.paragraph("! ", note);
+    }
     page.paragraph("", &sheet.headline.line);
     page.blank();
     if let Some(banner) = &sheet.headline.banner {

@@ -219,6 +219,14 @@ impl Dispatcher<'_> {
         first.is_some_and(|record| matches!(record.event, Event::Created { parent: Some(_), .. }))
     }
 
+    /// Whether it is judges that are asked.
+    fn judges(&self) -> bool {
+        let first = self.folder.records().first();
+        first.is_some_and(
+            |record| matches!(&record.event, Event::Created { parent: Some(parent), .. } if parent.round.is_some()),
+        )
+    }
+
     /// What the running slots cost by now.
     fn reading(&self) -> Usd {
         self.running.values().map(Running::reading).sum()
@@ -311,7 +319,12 @@ impl Dispatcher<'_> {
             StopCause::Budget => (Reason::Budget, "not begun: no more than `--max-cost` is to be spent"),
         };
         let attempt = self.folder.status().models.get(&slot).map_or(0, |entry| entry.attempts);
-        let end = SlotEnd::without_answer(attempt, SlotError::new(reason, detail));
+        let mut error = SlotError::new(reason, detail);
+        if cause == StopCause::Budget && self.judges() {
+            // The round may get its verdict without it, and then nothing is left to resume.
+            error.next_step = "`team judge` with a greater `--max-cost` asks it, in a new round".to_owned();
+        }
+        let end = SlotEnd::without_answer(attempt, error);
         self.record(Event::SlotEnded { slot, end: Box::new(end) });
     }
 

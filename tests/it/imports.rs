@@ -59,7 +59,7 @@ fn raw_texts_of_judges_are_read_by_a_stated_pattern() {
     env.write(
         "strict.txt",
         format!(
-            "I looked at all.\nAnswer {kiwi}: APPROVE (9/10) because it is right\nAnswer plum: reject (4)\nDone.\n"
+            "I looked at all.\nAnswer {kiwi}: APPROVE (9/10) because it is right\nAnswer {plum}: reject (4)\nDone.\n"
         ),
     );
     env.write(
@@ -141,11 +141,11 @@ fn what_is_no_answer_here_is_refused_with_its_place_and_nothing_is_made() {
     for (text, pattern, said) in [
         ("kiwi APPROVE\nmango REJECT\n", vote, "b.txt:2: `mango` is no answer of this session; they are 01, 02, 03"),
         ("07 APPROVE\n", vote, "b.txt:1: `07` is no answer of this session"),
-        ("kiwi APPROVE\n\nkiwi REJECT\n", vote, "b.txt:3: judge `b` votes on answer"),
+        ("kiwi APPROVE\n\nkiwi REJECT\n", vote, "b.txt:3: judge `b` votes on answer `kiwi` a second time"),
         ("kiwi MAYBE\n", vote, "b.txt:1: `MAYBE` is none of APPROVE, REJECT, ABSTAIN"),
         ("nothing here\n", r"^x(?<answer>\d)(?<verdict>\d)", "b.txt: the pattern"),
         ("kiwi plum left\n", pair, "b.txt:1: `left` is no winner"),
-        ("kiwi kiwi A\n", pair, "is compared with itself"),
+        ("kiwi kiwi A\n", pair, "answer `kiwi` is compared with itself"),
     ] {
         write(text);
         let (out, err) = finish(&env, &["judge", "--import", "b.txt", "--import-pattern", pattern], 2);
@@ -163,7 +163,7 @@ fn what_is_no_answer_here_is_refused_with_its_place_and_nothing_is_made() {
             "answer 01 was another text there",
         ),
         (
-            json!({"version": 1, "judges": [{"votes": [{"answer": kiwi, "verdict": "APPROVE"}, {"answer": "kiwi", "verdict": "REJECT"}]}]})
+            json!({"version": 1, "judges": [{"votes": [{"answer": kiwi, "verdict": "APPROVE"}, {"answer": kiwi, "verdict": "REJECT"}]}]})
                 .to_string(),
             "has two votes on answer",
         ),
@@ -260,4 +260,68 @@ fn an_import_into_a_run_of_one_answer_decides_nothing() {
     let (_, err) = finish(&env, &arguments, 3);
     assert!(err.contains("a vote needs two"), "{err}");
     assert!(!env.session().has("judging"));
+}
+
+#[test]
+fn nothing_that_is_refused_tells_who_wrote_what_or_who_failed() {
+    let agents = [("kiwi", "the RIGHT one"), ("plum", "the other one"), ("pear", "the last one")];
+    let config = voters(&agents.map(|(name, answer)| (name, answer, "approve")));
+    let env = TestEnv::with(&config.agent("figs", &["exit 1"]));
+    finish(&env, &["run", "-m", "kiwi,plum,pear,figs", "Which one is it?"], 0);
+    let session = env.session();
+    let before = session.text("events.jsonl");
+    let vote = r"^(?<answer>\S+) (?<verdict>\w+)$";
+    let pair = r"^(?<a>\S+) (?<b>\S+) (?<winner>\S+)$";
+    let complete: Vec<String> = ["kiwi", "plum", "pear"].iter().map(|name| session.id_of(name)).collect();
+    let names = ["kiwi", "plum", "pear", "figs"];
+    // What is said of each model, its name and all numbers aside, is the same.
+    let said = |text: &dyn Fn(&str) -> String, pattern: Option<&str>| {
+        let mut said = names.map(|name| {
+            env.write("b.txt", text(name));
+            let mut arguments = vec!["judge", "--import", "b.txt"];
+            arguments.extend(pattern.iter().flat_map(|pattern| ["--import-pattern", *pattern]));
+            let (out, err) = finish(&env, &arguments, 2);
+            assert!(out.is_empty(), "{out}");
+            err.replace(name, "NAME")
+        });
+        said.sort();
+        assert_eq!(said[0], said[3], "{said:?}");
+        said[0].clone()
+    };
+    for id in &complete {
+        let one = said(&|name| format!("{name} APPROVE\n{id} REJECT\n"), Some(vote));
+        assert!(one.contains("names answers by their models and by numbers"), "{one}");
+        said(&|name| format!("{id} {name} tie\n"), Some(pair));
+        let votes = |first: &str, second: &str| {
+            let votes = json!([{"answer": first, "verdict": "APPROVE"}, {"answer": second, "verdict": "APPROVE"}]);
+            json!({"version": 1, "judges": [{"votes": votes}]}).to_string()
+        };
+        said(&|name| votes(name, id), None);
+        said(&|name| votes(id, name), None);
+        let ordered = json!({"order": [id], "pairs": []});
+        said(
+            &|name| {
+                let mut judge = ordered.clone();
+                judge["votes"] = json!([{"answer": name, "verdict": "REJECT"}]);
+                json!({"version": 1, "judges": [judge]}).to_string()
+            },
+            None,
+        );
+    }
+    let twice = said(&|name| format!("{name} APPROVE\n{name} REJECT\n"), Some(vote));
+    assert!(twice.contains("votes on answer `NAME` a second time and otherwise"), "{twice}");
+    said(&|name| format!("{name} {name} A\n"), Some(pair));
+    said(&|name| format!("{name} MAYBE\n"), Some(vote));
+    said(&|name| format!("{name} APPROVE\nmango APPROVE\n"), Some(vote));
+    assert_eq!(session.text("events.jsonl"), before, "the session is as it was");
+
+    // What is counted leaves out whoever has no answer, and is on record.
+    env.write("b.txt", "figs APPROVE\n");
+    finish(&env, &["judge", "--import", "b.txt", "--import-pattern", vote], 3);
+    assert_eq!(session.json("judging/votes.json")["judges"][0]["votes"], json!([]));
+    env.write("b.txt", "figs APPROVE\nkiwi APPROVE\nplum REJECT\n");
+    finish(&env, &["judge", "--import", "b.txt", "--import-pattern", vote], 0);
+    let verdict = session.json("judging-2/verdict.json");
+    assert_eq!(result(&verdict, "answers", "id", &session.id_of("kiwi"))["approvals"], 1);
+    finish(&env, &["verify"], 0);
 }

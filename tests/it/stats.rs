@@ -75,6 +75,21 @@ fn each_model_is_counted_over_the_sessions_with_its_intervals() {
 }
 
 #[test]
+fn a_round_without_a_valid_vote_is_no_loss_for_anybody() {
+    let silent = ["kiwi", "plum"].iter().fold(TeamToml::new(), |config, name| {
+        config.agent(name, &[&format!("answer {name} says it."), "vote abstain"])
+    });
+    let env = TestEnv::with(&silent.panel(&["kiwi", "plum"]));
+    run_and_judge(&env, &[], 3);
+    assert_eq!(env.session().json("verdict.json")["noWinner"], "noVotes");
+    let found = stats(&env, &[]);
+    for name in ["kiwi", "plum"] {
+        let model = model(&found, name);
+        assert_eq!((share(model, "answered"), share(model, "won"), share(model, "approved")), ((1, 1), (0, 0), (0, 0)));
+    }
+}
+
+#[test]
 fn what_has_no_verdict_is_counted_by_its_reason_and_names_nobody() {
     let env = TestEnv::with(&panel().agent("quiet", &["answer Nothing."]).agent("shy", &["answer More."]));
     run_and_judge(&env, &[], 0);

@@ -15,7 +15,7 @@ use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::runner::Observer;
 use crate::session::slot::SlotState;
-use crate::session::{Event, Manifest, Phase, Record, Session, Status, usage_by_slot};
+use crate::session::{Event, Manifest, Phase, Record, Session, SessionKind, Status, usage_by_slot};
 use crate::verdict::{Context, Names, Seat, TASK_RENDERING, TaskMember, TaskVerdict, count_task, render_task, to_json};
 
 /// A verdict on disk.
@@ -138,6 +138,12 @@ impl Told<'_> {
         let mut seats = bill::Seats::new();
         bill::add(&mut seats, self.panel, self.records);
         let mut notes = panel_notes(self.status, self.panel, None);
+        // Whether a gate's panel saw all of the change weighs more than its decision.
+        let of_gate = matches!(
+            self.records.first().map(|record| &record.event),
+            Some(Event::Created { kind: SessionKind::Gate, .. })
+        );
+        let (first, given) = if of_gate { (given, Vec::new()) } else { (Vec::new(), given) };
         notes.extend(given);
         notes.extend(record_notes(self.records, &[]));
         Context {
@@ -145,6 +151,7 @@ impl Told<'_> {
             head: self.head,
             failed: failed_seats(self.status, Seat::Slot, ""),
             isolation: isolation_told(self.records, &[]),
+            first,
             notes,
             costs: seats.into_iter().map(|(id, seat)| (Seat::Slot(id), seat)).collect(),
         }

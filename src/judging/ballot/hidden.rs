@@ -15,14 +15,15 @@ const COMMENT: (&str, &str) = ("<!--", "-->");
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Hidden {
     until: Option<&'static str>,
-    /// Where the last end of a comment begins.
-    last_end: Option<usize>,
+    /// Where the last end of each kind begins.
+    last_ends: [Option<usize>; PARTS.len()],
 }
 
 impl Hidden {
     /// Before the first line of `text`.
     pub(super) fn of(text: &str) -> Self {
-        Self { until: None, last_end: text.rfind(COMMENT.1) }
+        let text = text.to_ascii_lowercase();
+        Self { until: None, last_ends: PARTS.map(|(_, close)| text.rfind(&close.to_ascii_lowercase())) }
     }
 
     /// Whether the next line is in such a part.
@@ -33,57 +34,56 @@ impl Hidden {
     /// Goes on over `line`, which is in no fenced block and ends at `end` of the text. Whether the line belongs to such a
     /// part.
     ///
-    /// A comment that begins in the middle of a line counts when it ends somewhere: a vote that its author may have meant
-    /// to hide is none.
+    /// One that begins in the middle of a line counts when it ends somewhere: a vote that its author may have meant to
+    /// hide or to quote is none.
     pub(super) fn read(&mut self, line: &str, end: usize) -> bool {
-        let is_ended = self.last_end.is_some_and(|at| at >= end);
-        let within = |line: &str| (leaves_open(line) && is_ended).then_some(COMMENT.1);
         if let Some(close) = self.until {
-            self.until = behind(line, close).map_or(Some(close), within);
+            self.until = behind(line, close).map_or(Some(close), |rest| self.left_open(rest, end));
             return true;
         }
         let start = line.trim_start();
-        let part = PARTS.into_iter().find_map(|(begin, close)| {
-            let head = start.get(..begin.len()).filter(|head| head.eq_ignore_ascii_case(begin))?;
-            let inside = &start[head.len()..];
-            let next = inside.chars().next();
-            let is_whole = !begin.ends_with(|c: char| c.is_ascii_alphabetic())
-                || next.is_none_or(|next| next == '>' || next.is_whitespace());
-            is_whole.then_some((close, inside))
-        });
+        let part = PARTS.into_iter().find_map(|part| Some((part.1, opened(start, part.0)?)));
         self.until = match part {
-            Some((close, inside)) => behind(inside, close).map_or(Some(close), within),
-            None => within(line),
+            Some((close, inside)) => behind(inside, close).map_or(Some(close), |rest| self.left_open(rest, end)),
+            None => self.left_open(line, end),
         };
         part.is_some()
     }
+
+    /// The end of what `line` leaves open and a later line ends. Words between as many backticks as open them are code.
+    fn left_open(&self, line: &str, end: usize) -> Option<&'static str> {
+        let mut rest = line;
+        while let Some(at) = rest.find(['`', '<']) {
+            rest = &rest[at..];
+            if rest.starts_with('`') {
+                let after = rest.trim_start_matches('`');
+                let ticks = &rest[..rest.len() - after.len()];
+                rest = after.find(ticks).map_or(after, |close| &after[close + ticks.len()..]);
+                continue;
+            }
+            let parts = PARTS.into_iter().zip(self.last_ends);
+            let part = parts.filter_map(|((begin, close), last)| Some((opened(rest, begin)?, close, last))).next();
+            rest = match part {
+                None => &rest[1..],
+                Some((inside, close, last)) => match behind(inside, close) {
+                    Some(behind) => behind,
+                    None if last.is_some_and(|at| at >= end) => return Some(close),
+                    None => inside,
+                },
+            };
+        }
+        None
+    }
 }
 
-/// Whether `line` leaves a comment open. Words between as many backticks as open them are code.
-fn leaves_open(line: &str) -> bool {
-    let (begin, end) = COMMENT;
-    let mut from = 0;
-    while let Some(at) = line[from..].find(begin).map(|at| from + at) {
-        // What stands between here and the comment: is it code that reaches over it?
-        while let Some(code) = line[from..at].find('`').map(|code| from + code) {
-            let after = line[code..].trim_start_matches('`');
-            let behind_ticks = line.len() - after.len();
-            let ticks = &line[code..behind_ticks];
-            from = after.find(ticks).map_or(behind_ticks, |close| behind_ticks + close + ticks.len());
-            if from > at {
-                break;
-            }
-        }
-        if from > at {
-            continue;
-        }
-        let inside = at + begin.len();
-        match line[inside..].find(end) {
-            Some(close) => from = inside + close + end.len(),
-            None => return true,
-        }
-    }
-    false
+/// What stands behind `begin`, which `text` begins with whatever its case; a name of HTML as a whole word.
+fn opened<'a>(text: &'a str, begin: &str) -> Option<&'a str> {
+    text.get(..begin.len()).filter(|head| head.eq_ignore_ascii_case(begin))?;
+    let inside = &text[begin.len()..];
+    let next = inside.chars().next();
+    let is_whole = !begin.ends_with(|c: char| c.is_ascii_alphabetic())
+        || next.is_none_or(|next| next == '>' || next.is_whitespace());
+    is_whole.then_some(inside)
 }
 
 /// The part of `line` behind the first `end`, whatever its case.
@@ -127,6 +127,11 @@ mod tests {
             ("<prefix>\na\n", "<prefix>|a"),
             ("<pre\nclass=x>\na</Pre>\nb\n", "b"),
             ("  <![CDATA[\na\n]]>\nb\n", "b"),
+            ("I quote: <pre>\na\n</PRE>\nb\n", "I quote: <pre>|b"),
+            ("I quote: <pre>\na\n", "I quote: <pre>|a"),
+            ("`<pre>` is code\na\n</pre>\n", "`<pre>` is code|a|</pre>"),
+            ("a <pre>b</pre> <script>\nc\n</script>\nd\n", "a <pre>b</pre> <script>|d"),
+            ("a <pre> <!--\nb\n-->\nc\n", "a <pre> <!--|c"),
             ("é<!-- é\né -->\né\n", "é<!-- é|é"),
         ] {
             assert_eq!(shown(text), expected, "{text:?}");

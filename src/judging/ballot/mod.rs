@@ -4,11 +4,13 @@
 //! a reply that is fenced as a whole, a reply that is JSON as a whole. Strict of meaning: a vote counts only under a name
 //! that this judge was given, from a `vote` block (or the JSON that is the whole reply) that stands for itself, with a
 //! whole word as verdict, and if the judge does not contradict itself. Nothing is read from prose, from quotations, from
-//! JSON beside anything else, or from blocks inside other fences, comments or HTML that is shown as it stands.
+//! JSON beside anything else, or from blocks inside other fences, comments, indented code or HTML that is shown as it
+//! stands.
 
 mod blocks;
 mod field;
 mod hidden;
+mod indent;
 mod json;
 mod model;
 mod reading;

@@ -4,6 +4,7 @@ use crate::judging::fences::Fence;
 
 use super::field::plain;
 use super::hidden::Hidden;
+use super::indent::Indents;
 
 /// What a reply holds besides prose.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -25,7 +26,9 @@ enum Kind {
 
 /// Reads `text` line by line, for blocks that are called `name`.
 pub(crate) fn blocks_called(name: &str, text: &str) -> Blocks {
-    let text = text.trim();
+    // What the first line is indented by belongs to it.
+    let blank = text.len() - text.trim_start().len();
+    let text = text[text[..blank].rfind(LINE_ENDS).map_or(0, |end| end + 1)..].trim_end();
     // A reply that is fenced as a whole by a fence that its own blocks end is taken out of it. A fence that holds all of
     // them, as a longer one does, quotes them.
     let (first, last) = (text.split(LINE_ENDS).next(), text.rsplit(LINE_ENDS).next());
@@ -57,6 +60,7 @@ enum Left {
 fn read(text: &str, name: &str) -> (Blocks, Left) {
     let mut found = Blocks::default();
     let mut hidden = Hidden::of(text);
+    let mut indents = Indents::default();
     let mut open: Option<(Fence, Kind)> = None;
     // A block inside one that is looked for, as a fence that its own is longer than can be.
     let mut inner: Option<Fence> = None;
@@ -66,12 +70,13 @@ fn read(text: &str, name: &str) -> (Blocks, Left) {
         at += line.len() + 1;
         match (open, inner) {
             (None, _) => match opening(line, name) {
-                Some((fence, kind, _)) if !hidden.is_open() => {
+                Some((fence, kind, _)) if !hidden.is_open() && !indents.is_code(line) => {
                     open = Some((fence, kind));
                     lines.clear();
                 }
                 next => {
-                    let unseen = hidden.read(line, at);
+                    let unseen = hidden.read(line, at) || indents.is_code(line);
+                    indents.read(line);
                     found.quoted += usize::from(unseen && matches!(next, Some((_, Kind::Named, _))));
                 }
             },

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::names::shortened;
+use super::names::{NamedBy, shortened};
 use super::{AnswerNames, ImportError, ImportedJudge};
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
 use crate::judging::{CastVote, JudgeVotes, Missing, MissingReason, PairVote, PairWinner, VoteVerdict};
@@ -42,6 +42,14 @@ struct Judge {
     votes: Vec<Vote>,
     #[serde(default)]
     pairs: Vec<Pair>,
+}
+
+impl Judge {
+    /// What it calls the answers.
+    fn answers(&self) -> impl Iterator<Item = &String> {
+        let votes = self.votes.iter().map(|vote| &vote.answer);
+        self.order.iter().chain(votes).chain(self.pairs.iter().flat_map(|pair| [&pair.first, &pair.second]))
+    }
 }
 
 #[derive(Deserialize)]
@@ -97,7 +105,8 @@ pub fn read_json(file: &str, bytes: &[u8], answers: &AnswerNames) -> Result<Vec<
         }),
         None => answers.find(name).map_err(|what| ImportError::new(place, what)),
     };
-    read.judges.into_iter().enumerate().map(|(index, value)| judge(file, index, value, find)).collect()
+    let named_by = |name: &str| if hashes.contains_key(name) { NamedBy::Answer } else { NamedBy::of(name) };
+    read.judges.into_iter().enumerate().map(|(index, value)| judge(file, index, value, find, named_by)).collect()
 }
 
 fn judge(
@@ -105,13 +114,18 @@ fn judge(
     index: usize,
     value: Value,
     find: impl Fn(&str, &str) -> Result<SlotId, ImportError>,
+    named_by: impl Fn(&str) -> NamedBy,
 ) -> Result<ImportedJudge, ImportError> {
     let place = format!("{file}: judges[{index}]");
     // A judge of a round of ours may have several turns; what they come to is what counted there.
     let turns = value.get("secondPass").is_some() || value.get("repair").is_some();
     let read: Judge =
         serde_json::from_value(value.clone()).map_err(|error| ImportError::new(&*place, error.to_string()))?;
-    let name = read.name.or(read.id).unwrap_or_else(|| format!("{}", index + 1));
+    let name = read.name.clone().or_else(|| read.id.clone()).unwrap_or_else(|| format!("{}", index + 1));
+    let mut known = None;
+    for answer in read.answers() {
+        named_by(answer).note(&mut known, &name).map_err(|what| ImportError::new(&*place, what))?;
+    }
     let mut judge = ImportedJudge {
         name,
         order: Vec::new(),
@@ -154,9 +168,9 @@ fn judge(
     }
     for (at, pair) in read.pairs.into_iter().enumerate() {
         let place = format!("{place}.pairs[{at}]");
-        let pair =
-            PairVote { first: find(&pair.first, &place)?, second: find(&pair.second, &place)?, winner: pair.winner };
-        super::text::add_pair(&mut judge, pair).map_err(|what| ImportError::new(place, what))?;
+        let (first, second) = (find(&pair.first, &place)?, find(&pair.second, &place)?);
+        let judgement = PairVote { first, second, winner: pair.winner };
+        super::text::add_pair(&mut judge, judgement, &pair.first).map_err(|what| ImportError::new(place, what))?;
     }
     let unvoted: Vec<SlotId> = judge
         .order

@@ -1,8 +1,9 @@
 //! Ballots from elsewhere: `votes.json` of another round, or texts of judges read by a stated pattern.
 //!
 //! [`read_json`] and [`read_text`] give one [`ImportedJudge`] per judge that a file holds. Answers are named by id or by
-//! model; a name that is none of the session's complete answers is refused with its place, never skipped. What is kept
-//! of a judge ([`ImportedJudge::to_reply`]) is read back by [`read_reply`]: the ballot that counts follows from it alone.
+//! model, in one ballot not by both; a name that is none of the session's complete answers or models is refused with its
+//! place. What is refused, and with which words, depends on nothing that is hidden before the verdict. What is kept of a
+//! judge ([`ImportedJudge::to_reply`]) is read back by [`read_reply`]: the ballot that counts follows from it alone.
 
 mod json;
 mod names;
@@ -43,6 +44,14 @@ pub struct ImportedJudge {
 }
 
 impl ImportedJudge {
+    /// Leaves out what is about slots without a complete answer.
+    pub fn keep_only(&mut self, is_complete: impl Fn(SlotId) -> bool) {
+        self.order.retain(|answer| is_complete(*answer));
+        self.votes.retain(|vote| is_complete(vote.answer));
+        self.pairs.retain(|pair| is_complete(pair.first) && is_complete(pair.second));
+        self.missing.retain(|missing| is_complete(missing.answer));
+    }
+
     /// The text that is kept of it.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use regex::{Captures, Regex};
 
-use super::names::shortened;
+use super::names::{NamedBy, shortened};
 use super::{AnswerNames, ImportError, ImportedJudge};
 use crate::judging::ballot::{Confidence, stated_confidence, stated_verdict};
 use crate::judging::{CastVote, PairVote, PairWinner};
@@ -18,6 +18,17 @@ enum Kind {
     Vote,
     /// A judgement of two.
     Pair,
+}
+
+impl Kind {
+    /// What a match calls the answers that it is about.
+    fn names_in<'t>(self, found: &Captures<'t>) -> impl Iterator<Item = &'t str> {
+        let groups: &[&str] = match self {
+            Self::Vote => &["answer"],
+            Self::Pair => &["a", "b"],
+        };
+        groups.iter().map(|name| group(found, name))
+    }
 }
 
 /// A pattern whose every match is one judgement.
@@ -97,6 +108,7 @@ pub fn read_text(
     let text = std::str::from_utf8(bytes)
         .map_err(|error| ImportError::new(file, format!("is not UTF-8 at byte {}", error.valid_up_to())))?;
     let mut judges: Vec<ImportedJudge> = Vec::new();
+    let mut named: Vec<Option<NamedBy>> = Vec::new();
     let (mut line, mut counted) = (1, 0);
     for found in pattern.regex.captures_iter(text) {
         let start = found.get_match().start();
@@ -106,14 +118,17 @@ pub fn read_text(
         let name = found.name("judge").map_or(default_judge, |judge| judge.as_str().trim());
         let at = judges.iter().position(|judge| judge.name == name).unwrap_or_else(|| {
             judges.push(silent(name));
+            named.push(None);
             judges.len() - 1
         });
         let judge = &mut judges[at];
-        match pattern.kind {
-            Kind::Vote => add_vote(judge, &found, answers),
-            Kind::Pair => pair(&found, answers).and_then(|pair| add_pair(judge, pair)),
-        }
-        .map_err(|what| ImportError::new(place, what))?;
+        let added = pattern.kind.names_in(&found).try_for_each(|answer| NamedBy::of(answer).note(&mut named[at], name));
+        added
+            .and_then(|()| match pattern.kind {
+                Kind::Vote => add_vote(judge, &found, answers),
+                Kind::Pair => pair(&found, answers).and_then(|pair| add_pair(judge, pair, group(&found, "a"))),
+            })
+            .map_err(|what| ImportError::new(place, what))?;
     }
     if judges.is_empty() {
         return Err(ImportError::new(file, format!("the pattern `{}` matches nowhere", pattern.as_str())));
@@ -154,8 +169,9 @@ fn add_vote(judge: &mut ImportedJudge, found: &Captures<'_>, answers: &AnswerNam
         Some(earlier) if earlier.verdict == verdict => return Ok(()),
         Some(_) => {
             return Err(format!(
-                "judge `{}` votes on answer {answer} a second time and otherwise",
-                shortened(&judge.name)
+                "judge `{}` votes on answer `{}` a second time and otherwise",
+                shortened(&judge.name),
+                shortened(group(found, "answer"))
             ));
         }
         None => judge.votes.push(vote),
@@ -182,10 +198,10 @@ fn pair(found: &Captures<'_>, answers: &AnswerNames) -> Result<PairVote, String>
     Ok(PairVote { first, second, winner })
 }
 
-/// Adds a judgement of two answers. The same two may be judged more than once, in either order.
-pub(super) fn add_pair(judge: &mut ImportedJudge, pair: PairVote) -> Result<(), String> {
+/// Adds a judgement of two answers, the first of which is called `first`. The same two may be judged more than once, in either order.
+pub(super) fn add_pair(judge: &mut ImportedJudge, pair: PairVote, first: &str) -> Result<(), String> {
     if pair.first == pair.second {
-        return Err(format!("answer {} is compared with itself", pair.first));
+        return Err(format!("answer `{}` is compared with itself", shortened(first)));
     }
     if !judge.votes.is_empty() {
         return Err("a judge has either votes on single answers or judgements of two, not both".to_owned());

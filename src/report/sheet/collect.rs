@@ -13,7 +13,9 @@ use crate::report::format::seconds;
 use crate::report::picture::seconds_between;
 use crate::report::published::{Published, published};
 use crate::secrets::Redactor;
-use crate::session::{Event, History, Layout, Manifest, Member, Record, Round, Status, Turn, View, usage_by_slot};
+use crate::session::{
+    Event, History, Layout, Manifest, Member, Record, Round, SessionKind, Status, Turn, View, usage_by_slot,
+};
 use crate::verdict::Names;
 
 /// The most of all texts together that a report holds, in bytes.
@@ -82,7 +84,10 @@ impl Sheet {
             Published::Verdict(verdict) => {
                 headline::of_verdict(verdict, &names, layout.rounds().last() > round.as_ref())
             }
-            Published::Task(verdict) => headline::of_task(verdict),
+            Published::Task(verdict) => match gate_notes(&parts[0].records, redactor) {
+                Some(notes) => headline::of_gate(verdict, notes),
+                None => headline::of_task(verdict),
+            },
             Published::Review(verdict) => headline::of_review(verdict),
             Published::Changed => headline::of_changed(),
             Published::Newer(version) => headline::of_newer(*version),
@@ -122,6 +127,13 @@ impl Sheet {
             integrity,
         })
     }
+}
+
+/// What a gate told of the change before anybody was asked; `None` of what is no gate.
+fn gate_notes(records: &[Record], redactor: &Redactor) -> Option<Vec<String>> {
+    let Event::Created { kind: SessionKind::Gate, plan, .. } = &records.first()?.event else { return None };
+    let notes = plan.as_ref().and_then(|plan| plan.get("notes")?.as_array());
+    Some(notes.into_iter().flatten().filter_map(|note| Some(redactor.text(note.as_str()?))).collect())
 }
 
 /// To the second, in UTC.

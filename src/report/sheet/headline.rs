@@ -19,6 +19,7 @@ pub(super) fn of_verdict(verdict: &Verdict, names: &Names, judged_again: bool) -
         None => line,
     };
     Headline {
+        first: Vec::new(),
         standing: if verdict.winner.is_some() { Standing::Won } else { Standing::Undecided },
         line: capitalized(&line),
         banner: banner.map(|banner| capitalized(&banner)),
@@ -33,6 +34,7 @@ pub(super) fn of_verdict(verdict: &Verdict, names: &Names, judged_again: bool) -
 pub(super) fn of_task(verdict: &TaskVerdict) -> Headline {
     let missing = verdict.votes.missing;
     Headline {
+        first: Vec::new(),
         standing: if verdict.decision == TaskDecision::Approved { Standing::Won } else { Standing::Undecided },
         line: task_summary(verdict),
         banner: (missing > 0)
@@ -45,12 +47,28 @@ pub(super) fn of_task(verdict: &TaskVerdict) -> Headline {
 pub(super) fn of_review(verdict: &ReviewVerdict) -> Headline {
     let Seats { panel, usable, .. } = verdict.seats;
     Headline {
+        first: Vec::new(),
         standing: if verdict.decision == ReviewDecision::Passed { Standing::Won } else { Standing::Undecided },
         line: capitalized(&verdict.sentence),
         banner: (usable < panel)
             .then(|| format!("Partial panel: {} of {panel} reviewers without a review", panel.saturating_sub(usable))),
         sentence: "`report.md` in the session's folder holds the findings, and `consolidated.md` who found what."
             .to_owned(),
+    }
+}
+
+/// Of a gate's vote: `notes` are what it told of the change. What it came to besides the vote (a person must look, the
+/// commit is no longer there) is not on record, so nothing here says that it passed.
+pub(super) fn of_gate(verdict: &TaskVerdict, notes: Vec<String>) -> Headline {
+    let vote = of_task(verdict);
+    Headline {
+        first: notes,
+        standing: Standing::Undecided,
+        line: format!("The panel's vote is {}", vote.line),
+        sentence: "Whether the gate passed is told by the gate's own report: it may want a person to look, or a newer \
+                   commit may be there. The vote is that of this panel on this change."
+            .to_owned(),
+        ..vote
     }
 }
 
@@ -77,6 +95,7 @@ pub(super) fn of_open(view: &View) -> Headline {
         }
     };
     Headline {
+        first: Vec::new(),
         standing: Standing::Open,
         line: format!("{line}. {completed} of {all} answers are complete"),
         banner: None,
@@ -87,6 +106,7 @@ pub(super) fn of_open(view: &View) -> Headline {
 /// Of one whose verdict is not the one on record.
 pub(super) fn of_changed() -> Headline {
     Headline {
+        first: Vec::new(),
         standing: Standing::Open,
         line: "The verdict is not as it was recorded, so it is not shown".to_owned(),
         banner: None,
@@ -97,6 +117,7 @@ pub(super) fn of_changed() -> Headline {
 /// Of one whose verdict a newer program wrote.
 pub(super) fn of_newer(version: FormatVersion) -> Headline {
     Headline {
+        first: Vec::new(),
         standing: Standing::Open,
         line: format!("The verdict has version {}, which this program does not know", version.0),
         banner: None,

@@ -92,6 +92,8 @@ pub enum Standing {
 /// The first thing to read.
 #[derive(Debug, Clone, Serialize)]
 pub struct Headline {
+    /// What must be known before the line is read.
+    pub first: Vec<String>,
     /// How it came out.
     pub standing: Standing,
     /// One line.

@@ -15,7 +15,7 @@ use crate::session::slot::{SlotState, Usage};
 use crate::session::{
     Event, Layout, Manifest, Meta, Money, Record, Round, SessionError, SessionState, SlotStatus, Status,
 };
-use crate::verdict::{TaskVerdict, Verdict};
+use crate::verdict::{NoWinner, TaskVerdict, Verdict};
 
 /// A session with a verdict.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +49,7 @@ pub(super) struct Seat {
     pub(super) usage: Option<Usage>,
     /// What it cost, in US dollars.
     pub(super) usd: Option<f64>,
-    /// Of an answer that was judged.
+    /// Of an answer that was judged, in a round with a valid vote.
     pub(super) result: Option<SeatResult>,
 }
 
@@ -173,6 +173,10 @@ fn seat(manifest: &Manifest, id: SlotId, slot: &SlotStatus, money: &Money, resul
 }
 
 fn result(verdict: &Verdict, id: SlotId) -> Option<SeatResult> {
+    // Where nobody voted nobody lost.
+    if verdict.no_winner == Some(NoWinner::NoVotes) {
+        return None;
+    }
     let answer = verdict.answers.iter().find(|answer| answer.id == id)?;
     let pair = verdict.pairs.as_ref().and_then(|pairs| pairs.iter().find(|pair| pair.answer == id));
     let (approvals, votes) = match pair {

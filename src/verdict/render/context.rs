@@ -66,6 +66,8 @@ pub struct Context {
     pub failed: Vec<FailedSeat>,
     /// How slots and judges were kept apart, one line.
     pub isolation: String,
+    /// What must be known before the verdict is read: what of a change a gate's panel was not shown, and the like.
+    pub first: Vec<String>,
     /// Whatever else a reader must know: cut answers, one judge per answer, dropped settings, replays, seats that
     /// are one model.
     pub notes: Vec<String>,

@@ -88,6 +88,7 @@ mod tests {
             head: None,
             failed: Vec::new(),
             isolation: String::new(),
+            first: Vec::new(),
             notes: Vec::new(),
             costs,
         };

@@ -11,7 +11,7 @@ use super::sections::{LONGEST_TEXT, MOST_ISSUES, inline_commands, plural};
 use super::{Context, FailedSeat, Names, Seat};
 
 /// The number of the wording of this document; see [`super::RENDERING`].
-pub const TASK_RENDERING: u32 = 2;
+pub const TASK_RENDERING: u32 = 3;
 
 /// `verdict.md` of a vote on a task: for a person in a hurry the first lines suffice.
 #[must_use]
@@ -25,7 +25,8 @@ pub fn render_task(verdict: &TaskVerdict, names: &Names, context: &Context) -> S
             plural(verdict.votes.panel, "member")
         ));
     }
-    parts.push(bar(verdict));
+    // In one list with the bar, so that whoever checks the document can tell them from what follows from the votes.
+    parts.push(note_lines(&context.first).into_iter().chain([bar(verdict)]).collect::<Vec<_>>().join("\n"));
     parts.push(votes(verdict, names));
     parts.extend(
         [
@@ -228,8 +229,12 @@ fn conditions(verdict: &TaskVerdict, context: &Context) -> String {
         "- No member was shown the vote of another".to_owned(),
         format!("- Isolation: {}", inline(&context.isolation, LONGEST_TEXT)),
     ];
-    lines.extend(context.notes.iter().map(|note| format!("- Note: {}", inline_commands(note))));
+    lines.extend(note_lines(&context.notes));
     format!("## How it was made\n\n{}", lines.join("\n"))
+}
+
+fn note_lines(notes: &[String]) -> Vec<String> {
+    notes.iter().map(|note| format!("- Note: {}", inline_commands(note))).collect()
 }
 
 fn verification(context: &Context) -> String {

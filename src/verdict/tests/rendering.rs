@@ -19,6 +19,7 @@ fn context() -> Context {
         head: Some(Sha256Hash::of(b"head")),
         failed: Vec::new(),
         isolation: "namespaces (enforced)".to_owned(),
+        first: Vec::new(),
         notes: Vec::new(),
         costs: Vec::new(),
     }

@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 
+use crate::support::finish;
+
 use super::world::{Repo, file, gate_keys, panel};
 
 const KEY: &str = "sk-ant-api03-AbCdEf0123456789-AbCdEf0123456789";
@@ -25,6 +27,19 @@ fn a_file_that_was_not_looked_at_keeps_an_approved_change_from_passing_unless_th
     assert!(file(&report, "src/lib.rs")["omitted"].is_null());
     let verdict = repo.env.session().text("verdict.md");
     assert!(verdict.contains("not looked at: `logo.png` (no text)"), "{verdict}");
+    // Whoever reads the verdict or the report first reads what no vote is about.
+    let must = "a person must look at what was not looked at";
+    let place = |text: &str, what: &str| text.find(what).unwrap_or_else(|| panic!("no `{what}` in {text}"));
+    assert!(place(&verdict, must) < place(&verdict, "## Votes"), "{verdict}");
+    assert!(place(&verdict, "not looked at: `logo.png`") < place(&verdict, "- Bar:"), "{verdict}");
+    let (text, _) = finish(&repo.env, &["report", "--text"], 0);
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(place(&flat, must) < place(&flat, "The panel's vote is APPROVED"), "{text}");
+    finish(&repo.env, &["report", "-o", "r.html"], 0);
+    let page = std::fs::read_to_string(repo.env.path("r.html")).unwrap();
+    assert!(place(&page, must) < place(&page, "<h1 "), "{page}");
+    assert!(page.contains("class=\"verdict undecided\""), "what the gate came to is not on record");
+    finish(&repo.env, &["verify"], 0);
     assert!(repo.asked().contains("- logo.png: no text"));
     let ignoring = make("ignore = [\"*.png\"]").report(&[], 0);
     assert_eq!(file(&ignoring, "logo.png")["omitted"], "ignored");

@@ -131,7 +131,43 @@ fn judges_that_would_pass_the_budget_are_not_asked_and_the_others_are() {
     let (verdict, err) = finish(&env, &judges, 0);
     assert!(err.contains("warning: `--max-cost` cannot meter `quoll`, `wombat` while they answer"), "{err}");
     assert!(verdict.contains("budget"), "{verdict}");
+    assert!(verdict.contains("`team judge` with a greater `--max-cost` asks it, in a new round"), "{verdict}");
     assert_eq!(server.requests().len(), 0);
+    // The next step that is told works, and the budget is checked before the round is begun.
+    let again = ["judge", "--judges", "quoll,wombat,dear", "--self-vote", "include", "--max-cost"];
+    let before = env.session().text("events.jsonl");
+    let (out, err) = finish(&env, &[&again[..], &["1"]].concat(), 2);
+    assert!(out.is_empty() && err.contains("`--max-cost 1.00` does not pay for asking `dear`"), "{err}");
+    assert_eq!(env.session().text("events.jsonl"), before);
+    finish(&env, &[&again[..], &["1000000"]].concat(), 0);
+    assert!(!server.requests().is_empty());
+    assert!(env.session().has("judging-2/verdict.json"));
+}
+
+#[test]
+fn a_round_that_the_budget_left_without_a_judge_names_nobody_and_goes_on_with_more() {
+    let server = Server::start(counted);
+    let keys =
+        [("wire", "openai-chat".into()), ("base_url", server.url("v1").into()), ("api_key_env", "ZOO_KEY".into())];
+    let dear = |config: TeamToml, name: &str| {
+        config.model(name, &[("use", format!("zoo@{name}").into()), ("price", price(1_000_000.0, 1_000_000.0, 0.0))])
+    };
+    let config = TeamToml::new()
+        .provider("zoo", &keys)
+        .agent("quoll", &["answer One.", "vote approve"])
+        .agent("wombat", &["answer Two.", "vote approve"])
+        .panel(&["quoll", "wombat"]);
+    let env = TestEnv::with(&dear(dear(config, "dear"), "dearer")).set("ZOO_KEY", "dummy");
+    let (out, err) = finish(&env, &["run-and-judge", "--judges", "dear,dearer", "--max-cost", "1", "Which?"], 3);
+    assert!(err.contains("stopped (budget)") && err.contains("--max-cost USD"), "{err}");
+    let session = env.session();
+    assert!(!session.has("verdict.json") && !session.has("judging/verdict.json"), "{out}{err}");
+    assert!(!out.contains("quoll") && !err.contains("answer 01 ("), "{out}{err}");
+    assert_eq!(session.json("session-meta.json")["status"], "cancelled");
+    assert_eq!(server.requests().len(), 0);
+    finish(&env, &["resume", "latest", "--max-cost", "1000000"], 0);
+    assert!(server.requests().len() >= 2, "both are asked");
+    assert!(session.has("judging/verdict.json"));
 }
 
 #[test]
