@@ -8,7 +8,7 @@ use crate::ids::{Sha256Hash, SlotId};
 ///
 /// Which model wrote which answer is nobody's to see before the verdict, nor which one failed. So no error depends on
 /// it: a model is found whether its answer is complete or not, and names of models stand beside no others
-/// ([`NamedBy`]).
+/// (`NamedBy`).
 #[derive(Debug, Clone, Default)]
 pub struct AnswerNames {
     answers: Vec<(SlotId, Option<Sha256Hash>)>,
