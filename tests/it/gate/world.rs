@@ -1,12 +1,11 @@
 //! A repository with a base and a branch, and panels that vote on what the branch changes.
 
 use std::ffi::OsStr;
-use std::process::Command;
 
 use serde_json::Value;
 use toml::Table;
 
-use crate::support::{TeamToml, TestEnv};
+use crate::support::{TeamToml, TestEnv, git};
 
 /// The step by which a member votes.
 pub(super) fn vote(verdict: &str, summary: &str) -> String {
@@ -78,18 +77,7 @@ impl Repo {
     /// Runs git in the project, and gives what it prints.
     #[track_caller]
     pub(super) fn git<S: AsRef<OsStr>>(&self, arguments: &[S]) -> String {
-        let output = Command::new("git")
-            .args(["-c", "user.name=T", "-c", "user.email=t@example.org", "-c", "protocol.file.allow=always"])
-            .args(arguments)
-            .current_dir(self.env.project())
-            .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("HOME", self.env.home())
-            .output()
-            .unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-        assert!(output.status.success(), "{}", text(&output.stderr));
-        text(&output.stdout)
+        git(&self.env, arguments)
     }
 
     /// Runs the gate; fails unless it exits with `code`. Gives stdout and stderr.

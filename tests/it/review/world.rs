@@ -1,11 +1,10 @@
 //! A repository with a planted fault on its branch, and reviewers of known quality.
 
 use std::ffi::OsStr;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::support::{Session, TeamToml, TestEnv, finish};
+use crate::support::{Session, TeamToml, TestEnv, finish, git};
 
 /// The fault that is planted: the last item is never summed.
 pub(super) const FAULTY: &str = "pub fn sum(items: &[u64]) -> u64 {
@@ -94,18 +93,7 @@ impl Repo {
     /// Runs git in the project, and gives what it prints.
     #[track_caller]
     pub(super) fn git<S: AsRef<OsStr>>(&self, arguments: &[S]) -> String {
-        let output = Command::new("git")
-            .args(["-c", "user.name=T", "-c", "user.email=t@example.org"])
-            .args(arguments)
-            .current_dir(self.env.project())
-            .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("HOME", self.env.home())
-            .output()
-            .unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-        assert!(output.status.success(), "{}", text(&output.stderr));
-        text(&output.stdout)
+        git(&self.env, arguments)
     }
 
     /// Runs `team review`; fails unless it exits with `code`. Gives stdout and stderr.

@@ -10,6 +10,7 @@ mod lacks;
 mod mcp;
 pub(crate) mod outcomes;
 mod processes;
+mod repository;
 mod server;
 mod session;
 #[path = "../../support/talking.rs"]
@@ -25,6 +26,7 @@ pub(crate) use env::TestEnv;
 pub(crate) use lacks::after_lacks;
 pub(crate) use mcp::{Called, McpClient, WITH_HANDSHAKE, WITHOUT};
 pub(crate) use processes::{is_alive, process_state};
+pub(crate) use repository::git;
 pub(crate) use server::{Answer, ClosedPort, Gate, Request, Server};
 pub(crate) use session::Session;
 pub(crate) use talking::program;
