@@ -35,7 +35,7 @@ pub use gc::GcArgs;
 pub use limits::{LimitArgs, PaceArgs};
 pub use report::ReportArgs;
 pub use resume::ResumeArgs;
-pub use review::{ReviewArgs, ReviewRuleArgs, TargetArgs};
+pub use review::{ReviewArgs, ReviewRuleArgs, ReviewerArgs, TargetArgs};
 pub use stats::{Moment, StatsArgs};
 pub use verify::VerifyArgs;
 pub use vote::{VoteArgs, VotingArgs};

@@ -62,8 +62,8 @@ async fn hold(args: &ReviewArgs, context: &Context) -> Result<Ended> {
     for warning in &subject.warnings {
         context.printer.warning(warning);
     }
-    let intent = args.intent.as_deref().map(|intent| intent_of(intent, context)).transpose()?;
-    let panel = reviewers(context, &config, &args.choice).await?;
+    let intent = args.who.intent.as_deref().map(|intent| intent_of(intent, context)).transpose()?;
+    let panel = reviewers(context, &config, &args.who.choice).await?;
     let judges = judges(context, &config).await?;
     let (prompts, prompts_dir) = prompts(context, args.rules.prompts.as_deref())?;
     let keeping = keeping(args, &subject, context, &settings.sessions_dir)?;
@@ -85,11 +85,11 @@ async fn hold(args: &ReviewArgs, context: &Context) -> Result<Ended> {
         subject,
     };
     request.check()?;
-    if args.choice.estimate {
+    if args.who.choice.estimate {
         return estimate::show(context, &estimated(&request, &config)).map(Ended::Estimated);
     }
     if let Some(chosen) = &panel.chosen {
-        remember(context, &config, &args.choice, chosen)?;
+        remember(context, &config, &args.who.choice, chosen)?;
     }
     let asked = request.asked();
     warn_of_missing(context, asked.iter().copied());
