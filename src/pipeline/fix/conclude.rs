@@ -55,7 +55,7 @@ pub(super) async fn finish(
         notes.push("the last commit was not reviewed".to_owned());
     } else if let (Some(fixer), false) = (&fixer, progress.commits().is_empty()) {
         let certify = certifiers(&panel, fixer);
-        if certify.iter().any(|model| model.identity == fixer.identity) {
+        if certify.iter().any(|place| panel.get(*place).is_some_and(|model| model.identity == fixer.identity)) {
             notes.push(
                 "the fixer's own model is among those who certified the result: no two others were there".to_owned(),
             );

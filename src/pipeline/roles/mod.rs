@@ -6,14 +6,16 @@
 //! ([`history`]), and begun anew ([`reset`]). Nothing is asked here: a [`Turn`] is what a slot is given, and how it was
 //! taken comes back in the record of the slot's panel.
 //!
-//! Owns the prompts of a turn in `roles/ROLE-NN.turn-N.*.md`, where something was added to them; the rest of `roles/` is
-//! the session's.
+//! Owns the prompts of a turn in `roles/ROLE-NN.turn-N.*.md`, where they are not those of its panel; the rest of `roles/`
+//! is the session's.
 
 mod course;
 mod heard;
 mod next;
 mod said;
+mod seat;
 
 pub use heard::heard;
 pub use next::{NextTurn, Turn, next};
 pub use said::{add, history, reset};
+pub use seat::seats;
