@@ -6,9 +6,9 @@ use super::args::ShowArgs;
 use super::context::Context;
 use super::sessions::{find, slot_named};
 use crate::error::{ExitCode, Result};
-use crate::report::{SessionReport, session_text, slot_text, verdict_json};
+use crate::report::{SessionReport, conversation_lines, session_text, slot_text, verdict_json};
 use crate::secrets::reveal;
-use crate::session::{Session, View};
+use crate::session::{History, Session, View, spoken};
 
 /// Shows a session. Reading changes nothing; revealing is recorded.
 pub(super) fn show(args: &ShowArgs, context: &Context) -> Result<ExitCode> {
@@ -23,7 +23,7 @@ pub(super) fn show(args: &ShowArgs, context: &Context) -> Result<ExitCode> {
     }
     let text = match slot {
         Some(slot) => slot_text(&view, slot)?,
-        None => session_text(&view, names.as_ref(), now)?,
+        None => session_text(&view, names.as_ref(), now)? + &conversations(&view)?,
     };
     let text = match &names {
         Some(names) => reveal(&text, |placeholder| names.name_for(placeholder)),
@@ -31,4 +31,19 @@ pub(super) fn show(args: &ShowArgs, context: &Context) -> Result<ExitCode> {
     };
     context.printer.document(&text)?;
     Ok(ExitCode::DONE)
+}
+
+/// How the conversations of a pipeline went, once its verdict is out.
+fn conversations(view: &View) -> Result<String> {
+    if verdict_json(view)?.is_none() {
+        return Ok(String::new());
+    }
+    let records = History::read(&view.layout.events())?.records;
+    let lines = conversation_lines(&spoken(&view.layout, &view.meta.session_id, &records)?, |_| None);
+    let mut text = if lines.is_empty() { String::new() } else { "\n".to_owned() };
+    for (seat, strayed) in lines {
+        text.push_str(&format!("conversation of {seat}\n"));
+        strayed.iter().for_each(|line| text.push_str(&format!("  {line}\n")));
+    }
+    Ok(text)
 }

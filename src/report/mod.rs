@@ -7,6 +7,7 @@
 mod aside;
 mod canvas;
 pub mod ci;
+mod conversations;
 mod format;
 mod gc;
 mod ink;
@@ -27,6 +28,7 @@ mod tables;
 mod views;
 
 pub use aside::Aside;
+pub use conversations::conversation_lines;
 pub use format::{bytes, seconds, without_controls};
 pub use gc::{gc_summary, gc_text};
 pub use ink::Ink;

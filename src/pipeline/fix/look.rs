@@ -115,7 +115,7 @@ impl Reviews<'_> {
         };
         // Somebody who knows the whole change is told what is new in it.
         let again = (extent == ReviewExtent::Delta).then(|| written(review_again_prompt)).transpose()?;
-        let seats = roles::seats(session, Role::Reviewer, self.reviewers.len());
+        let seats = roles::seats(session.panel().manifest(), Role::Reviewer, self.reviewers.len());
         let talks = self.plan.review.session_reuse.map(|reuse| Talks {
             reuse,
             of: asked.iter().filter_map(|place| seats.get(*place).copied()).collect(),

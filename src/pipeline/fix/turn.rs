@@ -359,7 +359,7 @@ impl FixTurn<'_> {
 
 /// The one fixer.
 fn fixer_of(session: &Session) -> Result<Participant> {
-    let seat = roles::seats(session, Role::Fixer, 1).first().copied();
+    let seat = roles::seats(session.panel().manifest(), Role::Fixer, 1).first().copied();
     seat.ok_or_else(|| Error::internal("a fix without a fixer's seat"))
 }
 

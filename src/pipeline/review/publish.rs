@@ -16,6 +16,7 @@ use crate::fault::{self, Point};
 use crate::findings::{FindingVotes, LedgerRead, ReviewResult, ReviewVerdict, decide_review};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
+use crate::pipeline::roles;
 use crate::pipeline::{Consolidated, FindingJudge, ReviewOutcome, Reviewer, consolidated};
 use crate::session::slot::Reason;
 use crate::session::{Event, Layout, Manifest, PanelFolder, Phase, Record, Session, SessionError, SessionState, Turn};
@@ -124,7 +125,14 @@ pub(super) fn publish(
     record(session.panel_mut(), Event::PhaseStarted { phase: Phase::Report }, &mut *around.observer)?;
     session.panel_mut().settle()?;
     let money = total(session);
-    let facts = Told { session: session.id(), head: session.panel().head(), isolation: &isolation, money: &money };
+    let conversations = roles::told(session)?;
+    let facts = Told {
+        conversations: &conversations,
+        session: session.id(),
+        head: session.panel().head(),
+        isolation: &isolation,
+        money: &money,
+    };
     let account = report(work, &verdict, &reviewers, &round.seats, &place, &facts);
     let account = scrub.text_for(None, &account);
     let text = told + &trailer(&facts);

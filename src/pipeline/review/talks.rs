@@ -34,7 +34,7 @@ pub(in crate::pipeline) enum Round<'a> {
 impl Talks<'_> {
     /// New conversations with all of `count` reviewers; none in a session whose record knows of none.
     pub(in crate::pipeline) fn begun(session: &Session, reuse: Option<SessionReuse>, count: usize) -> Option<Self> {
-        let of = roles::seats(session, Role::Reviewer, count);
+        let of = roles::seats(session.panel().manifest(), Role::Reviewer, count);
         reuse.map(|reuse| Self { reuse, of, round: Round::Begins })
     }
 

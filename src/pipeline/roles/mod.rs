@@ -14,8 +14,10 @@ mod heard;
 mod next;
 mod said;
 mod seat;
+mod told;
 
 pub use heard::heard;
 pub use next::{NextTurn, Turn, next};
 pub use said::{add, history, reset};
 pub use seat::seats;
+pub use told::told;

@@ -1,14 +1,14 @@
 //! Which seat a member of a role has.
 
 use crate::ids::{Sha256Hash, SlotId};
-use crate::session::{Participant, Role, Session};
+use crate::session::{Manifest, Participant, Role};
 
-/// The seats of `count` members of `role` in `session`, in the user's order. Each keeps its own as long as the session
+/// The seats of `count` members of `role` in the session of `manifest`, in the user's order. Each keeps its own as long as the session
 /// goes on. Their numbers say nothing about that order to whoever does not have the manifest, and are others than the ids
 /// that the same members have in a panel, which are drawn for each panel anew.
 #[must_use]
-pub fn seats(session: &Session, role: Role, count: usize) -> Vec<Participant> {
-    drawn(&session.panel().manifest().nonce, role, count)
+pub fn seats(manifest: &Manifest, role: Role, count: usize) -> Vec<Participant> {
+    drawn(&manifest.nonce, role, count)
 }
 
 fn drawn(nonce: &str, role: Role, count: usize) -> Vec<Participant> {
