@@ -1,4 +1,4 @@
-//! Conversations with the roles of a pipeline: a reviewer, a judge and the fixer keep theirs over the rounds of one run.
+//! Conversations with the roles of a pipeline: a reviewer's seat and the fixer keep theirs over the rounds of one run.
 //!
 //! A conversation is one seat's of one role, and no other's. It is made at its first turn ([`next()`]), gone on with by the
 //! program's own id or, over HTTP, by sending again what was said, and what was said is kept in `roles/` by the session
