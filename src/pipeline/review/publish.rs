@@ -1,6 +1,6 @@
 //! The verdict of a review: written, recorded, and read again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -13,7 +13,9 @@ use super::votes::{ROUND, write_once};
 use crate::engine::{Decision, isolation_told, panel_notes, record, record_notes, show_last, total};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{self, Point};
-use crate::findings::{FindingVotes, JudgeOnFindings, LedgerRead, ReviewResult, ReviewVerdict, decide_review};
+use crate::findings::{
+    FindingId, FindingVotes, JudgeOnFindings, LedgerRead, ReviewResult, ReviewVerdict, decide_review,
+};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
 use crate::pipeline::{Consolidated, FindingJudge, ReviewOutcome, Reviewer, consolidated};
@@ -196,7 +198,9 @@ fn judges(votes: &FindingVotes, manifest: Option<&Manifest>) -> Vec<FindingJudge
 /// What came of asking a judge once more.
 fn repair_note(judge: &JudgeOnFindings) -> Option<String> {
     let repair = judge.repair.as_ref()?;
-    let asked: Vec<String> = repair.asked.iter().map(ToString::to_string).collect();
+    // By id: the order of its prompt is drawn.
+    let asked: BTreeSet<FindingId> = repair.asked.iter().copied().collect();
+    let asked: Vec<String> = asked.iter().map(ToString::to_string).collect();
     let came = judge.votes().filter(|vote| repair.asked.contains(&vote.finding)).count();
     let asked_for = asked.join(", ");
     Some(format!("judge {} was asked once more for its votes on {asked_for}: {came} of {} came", judge.id, asked.len()))

@@ -45,8 +45,6 @@ fn a_judge_whose_votes_cannot_be_read_is_asked_once_more_for_these_and_it_is_tol
         let note = format!("judge {} was asked once more for its votes on {came}", round.id_of(model));
         assert!(told.contains(&note), "{note}\n{told}");
     }
-    let (status, _) = finish(&repo.env, &["status"], 0);
-    assert!(status.contains("reviews/impl-review/judging/repair  completed"), "{status}");
     finish(&repo.env, &["verify"], 0);
 
     // What came of it is counted again by whoever checks.
@@ -152,9 +150,11 @@ fn a_key_that_a_reviewer_repeats_reaches_no_ledger_no_report_and_nobody_elses_mo
         finish(&repo.env, &["verify"], 0);
     };
     // A program that was handed it, and a variable of the command that nobody was.
-    let config = reviewers(&[&[&finds(&[tells.clone()])], &[&finds(&[])]]);
-    let server = Server::start(|_| said("I cannot say."));
     let env = TestEnv::new().set("SOME_API_KEY", KEY);
+    // Not in the command itself: that is in the manifest.
+    let script = env.write("../script", finds(&[tells.clone()]));
+    let config = reviewers(&[&[&format!("@{}", script.display())], &[&finds(&[])]]);
+    let server = Server::start(|_| said("I cannot say."));
     let repo = Repo::of(env, &provider(config, "far", &server));
     let (out, err) =
         repo.review(&["--judges", "far@one,far@two", "--sarif", "out/r.sarif", "--markdown", "out/r.md"], 3);
