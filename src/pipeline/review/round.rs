@@ -150,7 +150,10 @@ pub(in crate::pipeline) async fn hold_round(
     }
     let found = seats.iter().filter_map(|(slot, seat)| Some((*slot, seat.read()?.findings.clone())));
     let found: Vec<_> = found.collect();
-    let findings = known.identify(merge(&found));
+    // Whoever checks this merges the replies as they are on disk; what goes on from here holds no key.
+    let redactor = around.services.redactor();
+    let findings: Vec<Identified> =
+        known.identify(merge(&found)).into_iter().map(|found| found.redacted(&redactor)).collect();
     let mut findings = raise(session, panel, findings, *caused_by, around)?;
     let silent: Vec<Identified> =
         claimed.iter().filter(|claim| findings.iter().all(|found| found.id != claim.id)).cloned().collect();

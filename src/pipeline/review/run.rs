@@ -10,7 +10,7 @@ use super::request::{ReviewPlan, ReviewRequest, ReviewWork};
 use super::round::{RoundOutcome, RoundRequest, Surroundings, hold_round};
 use super::snapshot;
 use super::texts::{Texts, omitted};
-use crate::config::{ResolvedModel, Target};
+use super::votes::sees_files;
 use crate::engine::{Context, Decision, Keeping, Outcome, Terms, end, record, show_last, stopped_state, written};
 use crate::error::{Error, ErrorKind, Result};
 use crate::findings::{Known, Sight};
@@ -112,8 +112,7 @@ async fn hold(
     let cast = session.panel().manifest().cast.clone();
     let cast = cast.ok_or_else(|| Error::new(ErrorKind::Integrity, "the session's manifest names no reviewers"))?;
     let judges = session.panel().manifest().judges.clone();
-    let sees_files = |model: &ResolvedModel| matches!(model.target, Target::Process { .. });
-    if cast.panel.iter().any(sees_files) {
+    if cast.panel.iter().chain(judges.iter().flatten()).any(sees_files) {
         around.workspace = match snapshot::taken(session)? {
             Some(taken) => Some(taken),
             None => {
