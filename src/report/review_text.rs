@@ -35,7 +35,7 @@ fn findings(reviewed: &Reviewed, session: &str, page: &mut Paper) {
     if let Some(problem) = &reviewed.problem {
         page.paragraph("! ", &format!("{problem}."));
     } else if reviewed.groups.is_empty() {
-        page.paragraph("", if reviewed.decided { "Nothing was found." } else { "Nothing is on record yet." });
+        page.paragraph("", reviewed.nothing);
     }
     for group in &reviewed.groups {
         page.heading(&format!("{} ({})", group.title, group.findings.len()));
@@ -110,12 +110,8 @@ fn texts(finding: &FindingCard, extent: Extent, page: &mut Paper) {
     if let Some(commit) = &finding.caused_by {
         page.paragraph("  ", &format!("caused by our own commit {commit}"));
     }
-    if let Some(tally) = &finding.tally {
-        let who = finding.raised_by.as_ref().map(|who| format!(" ({who})")).unwrap_or_default();
-        page.paragraph("  ", &format!("{tally}{who}"));
-    } else if let Some(who) = &finding.raised_by {
-        page.paragraph("  ", &format!("raised by {who}"));
-    }
+    let counted = finding.counted.as_ref().map(|counted| format!(" Votes: {counted}.")).unwrap_or_default();
+    page.paragraph("  ", &format!("{}.{counted}", finding.raised));
     for vote in &finding.votes {
         let name = vote.judge.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
         let confidence = vote.confidence.map(|value| format!(" ({value})")).unwrap_or_default();
@@ -210,7 +206,7 @@ fn panels(reviewed: &Reviewed, page: &mut Paper) {
             (Some(sustained), Some(rejected)) if row.usable => format!(" ({sustained} sustained, {rejected} rejected)"),
             _ => String::new(),
         };
-        let sign = if row.usable { "" } else { "! " };
+        let sign = if row.lost { "! " } else { "" };
         let who = format!("{review}reviewer {}{name}", row.seat.id);
         page.paragraph(sign, &format!("{who}: {}, {}{found}{fate}", row.state, row.told));
     }

@@ -7,7 +7,7 @@ use super::model::{Coverage, FileRow, Reviewed};
 use super::panels::Panels;
 use super::plan::{Plan, Work};
 use super::repairs;
-use crate::findings::{Findings, LEDGER_FILE, LedgerRead, MissingSeats, ReviewVerdict};
+use crate::findings::{Findings, LEDGER_FILE, LedgerRead, MissingSeats, ReviewDecision, ReviewVerdict};
 use crate::report::ci::SeenFile;
 use crate::report::fix_record::FixRecord;
 use crate::secrets::Redactor;
@@ -56,6 +56,16 @@ pub(in crate::report::sheet) fn reviewed(found: &Found<'_>) -> Option<Reviewed> 
         groups,
         left_out,
         problem,
+        nothing: match verdict.map(|verdict| verdict.decision) {
+            None => "Nothing is on record yet.",
+            Some(ReviewDecision::NothingUsable) => {
+                "There is none, for too little can be read: that is not the same as nothing found."
+            }
+            Some(ReviewDecision::Inconclusive) => {
+                "Nothing was found by those who can be read, which are too few to say that there is nothing."
+            }
+            Some(_) => "Nothing was found.",
+        },
         panels: panels.rows(fix.as_ref().map(|(fix, _)| fix)),
         reviewers: panels.reviewers(&findings, decided, redactor),
         judges: panels.judges(),

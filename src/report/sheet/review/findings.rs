@@ -6,8 +6,8 @@ use super::super::model::Seat;
 use super::model::{FindingCard, FindingGroup, FindingVoteRow};
 use super::panels::Panels;
 use crate::findings::{
-    FindingId, FindingRecord, FindingState, FindingVote, Findings, LedgerEntry, LedgerLine, ReviewVerdict, Witness,
-    describe_missing,
+    FindingId, FindingRecord, FindingState, FindingTally, FindingVote, Findings, LedgerEntry, LedgerLine,
+    ReviewVerdict, Witness, describe_missing,
 };
 use crate::secrets::Redactor;
 
@@ -82,17 +82,16 @@ fn card(
     redactor: &Redactor,
 ) -> FindingCard {
     let finding = &record.finding;
-    let raised_by = match &record.raised_by {
-        Witness::Panel { folder, slots } => verdict.map(|_| {
+    let named = verdict.and_then(|_| match &record.raised_by {
+        Witness::Panel { folder, slots } => {
             let named = slots.iter().map(|slot| match panels.reviewer(folder, *slot) {
                 Some(name) => format!("{slot} ({})", redactor.text(&name)),
                 None => slot.to_string(),
             });
-            format!("reviewers {}", named.collect::<Vec<_>>().join(", "))
-        }),
-        Witness::Person { .. } => Some("a person".to_owned()),
-        Witness::Votes { .. } => None,
-    };
+            Some(named.collect::<Vec<_>>().join(", "))
+        }
+        Witness::Person { .. } | Witness::Votes { .. } => None,
+    });
     let consensus =
         record.ruling.as_ref().filter(|_| record.judged().is_some() && record.state != FindingState::NeedsPerson);
     FindingCard {
@@ -107,8 +106,8 @@ fn card(
         description: redactor.text(&finding.description),
         evidence: redactor.text(&finding.evidence),
         suggestion: redactor.text(&finding.suggestion),
-        tally: tally(record),
-        raised_by,
+        raised: raised(record, named.as_deref()),
+        counted: record.tally().map(counted),
         votes: votes(record, panels, redactor),
         note: record.note.as_ref().map(|note| redactor.text(note.as_str())).filter(|note| !note.trim().is_empty()),
         caused_by: record.caused_by.as_deref().map(short),
@@ -116,18 +115,28 @@ fn card(
     }
 }
 
-fn tally(record: &FindingRecord) -> Option<String> {
-    let tally = record.tally()?;
-    let counted = match (tally.sustain, tally.reject, tally.ask) {
-        (0, 0, 0) => "nobody voted on it".to_owned(),
-        (sustain, reject, 0) => format!("{sustain} sustain, {reject} reject"),
-        (sustain, reject, ask) => format!("{sustain} sustain, {reject} reject, {ask} ask a person"),
-    };
-    let raised = match tally.raised {
-        0 => "raised by nobody this time".to_owned(),
-        raised => format!("raised by {raised} of {}", tally.panel),
-    };
-    Some(format!("{raised}; {counted}"))
+/// Who raised it, in a sentence; `named` are the seats, once they may be told.
+fn raised(record: &FindingRecord, named: Option<&str>) -> String {
+    let named = named.map(|named| format!(": {named}")).unwrap_or_default();
+    match (&record.raised_by, record.tally()) {
+        (Witness::Person { .. }, _) => "Added by a person".to_owned(),
+        // It was voted on again because it was open, and nobody raised it again.
+        (_, Some(FindingTally { raised: 0, .. })) => format!("Raised by nobody in the last vote; before{named}"),
+        (_, Some(FindingTally { raised, panel, .. })) => format!("Raised by {raised} of {panel} reviewers{named}"),
+        (_, None) if record.raisers().len() == 1 => format!("Raised by one reviewer{named}"),
+        (_, None) => format!("Raised by {} reviewers{named}", record.raisers().len()),
+    }
+}
+
+/// How many say what of it, in words.
+fn counted(tally: FindingTally) -> String {
+    let mut parts = Vec::new();
+    for (count, word) in [(tally.sustain, "sustain"), (tally.reject, "reject"), (tally.ask, "ask a person")] {
+        if count > 0 {
+            parts.push(format!("{count} {word}"));
+        }
+    }
+    if parts.is_empty() { "nobody voted on it".to_owned() } else { parts.join(", ") }
 }
 
 /// The votes of the last ballot on it, those that are missing too.

@@ -21,6 +21,8 @@ pub struct Reviewed {
     pub left_out: usize,
     /// Why findings are not shown although there may be some.
     pub problem: Option<String>,
+    /// What it means that there is no finding.
+    pub nothing: &'static str,
     /// The reviews that were held, in order.
     pub panels: Vec<PanelRow>,
     /// Who reviewed, by review and seat.
@@ -87,10 +89,10 @@ pub struct FindingCard {
     pub evidence: String,
     /// What would mend it.
     pub suggestion: String,
-    /// How many raised it and how many say what, in words.
-    pub tally: Option<String>,
-    /// Which seats raised it, in words; only with the verdict.
-    pub raised_by: Option<String>,
+    /// Who raised it, in words; which seats that are only with the verdict.
+    pub raised: String,
+    /// How many say what of it, in words; nothing where no vote was held on it.
+    pub counted: Option<String>,
     /// The votes of the last ballot on it.
     pub votes: Vec<FindingVoteRow>,
     /// The last words of a person about it.
@@ -152,6 +154,8 @@ pub struct ReviewerRow {
     pub told: String,
     /// Whether it can be read.
     pub usable: bool,
+    /// Whether it ended, and cannot.
+    pub lost: bool,
     /// The findings of it; only with the verdict.
     pub found: Option<String>,
     /// How many of them were sustained.

@@ -130,6 +130,7 @@ impl<'a> Panels<'a> {
                     state: entry.state.as_str(),
                     told: redactor.text(&review.told(id, entry, &reading)),
                     usable,
+                    lost: !usable && is_over(entry.state),
                     found: (decided && usable).then(|| if raised.is_empty() { "nothing".to_owned() } else { ids() }),
                     sustained: of(&[FindingState::Sustained, FindingState::FixClaimed, FindingState::Verified]),
                     rejected: of(&[FindingState::Rejected]),
