@@ -133,7 +133,7 @@ pub enum Command {
     Fix(FixArgs),
     /// Decide what a fix waits for
     Respond(RespondArgs),
-    /// Let a panel vote on what a branch changes, in CI
+    /// Let a panel vote on what a branch changes, or review it, in CI
     Gate(GateArgs),
     /// Go on with a session that was cut off, stopped, or failed in part
     Resume(ResumeArgs),

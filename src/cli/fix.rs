@@ -55,6 +55,7 @@ pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
     let fixer = fixer(context, config)?;
     let (prompts, prompts_dir) = prompts(context, args.rules.prompts.as_deref())?;
     let review = ReviewRequest {
+        kind: SessionKind::Fix,
         keeping: Keeping::Folder(settings.sessions_dir.clone()),
         title: args.name.clone().unwrap_or_else(|| title(&place.root, context)),
         intent,

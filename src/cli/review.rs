@@ -17,12 +17,15 @@ use crate::error::{Error, ExitCode, Result};
 use crate::findings::MissingSeats;
 use crate::pipeline::review::{self, Look, ReviewRequest, Source, Target};
 use crate::secrets::Redactor;
+use crate::session::SessionKind;
 
 /// Holds a review. However it ends, a report is made and every output written.
 pub(super) async fn review(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
-    let outputs = Outputs::of(&args.outputs, context)?;
+    // An estimate writes nothing.
+    let outputs = if args.choice.estimate { Outputs::none() } else { Outputs::of(&args.outputs, context)? };
     let (report, verdict, error) = match hold(args, context).await {
         Ok(Ended::Estimated(code)) => return Ok(code),
+        Err(error) if args.choice.estimate => return Err(error),
         Ok(Ended::Reviewed(outcome)) => (review::reported(&outcome)?, outcome.verdict, None),
         Err(error) => (review::not_held(&error), None, Some(error)),
     };
@@ -68,6 +71,7 @@ async fn hold(args: &ReviewArgs, context: &Context) -> Result<Ended> {
     let (prompts, prompts_dir) = prompts(context, args.rules.prompts.as_deref())?;
     let keeping = keeping(args, &subject, context, &settings.sessions_dir)?;
     let request = ReviewRequest {
+        kind: SessionKind::Review,
         keeping,
         title: args.name.clone().unwrap_or_else(|| title(&target, &args.paths)),
         intent,
@@ -182,7 +186,7 @@ fn keeping(args: &ReviewArgs, subject: &review::Subject, context: &Context, conf
     })
 }
 
-fn estimated(request: &ReviewRequest, config: &Config) -> Estimate {
+pub(super) fn estimated(request: &ReviewRequest, config: &Config) -> Estimate {
     let bytes = request.prompts.longest().saturating_add(request.subject.text.len()) as u64;
     let judge = JudgeRequest {
         judges: request.judges.clone(),

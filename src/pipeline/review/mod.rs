@@ -25,7 +25,7 @@ mod told;
 mod votes;
 
 pub(super) use ledger::{grow, open as open_ledger};
-pub use outcome::{not_held, reported};
+pub use outcome::{found, not_held, reported};
 pub use pending::Uncommitted;
 pub(super) use publish::{RENDERING, consolidate};
 pub use request::ReviewRequest;

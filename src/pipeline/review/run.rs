@@ -17,7 +17,7 @@ use crate::findings::{Known, Sight};
 use crate::ids::Sha256Hash;
 use crate::judging::Nonce;
 use crate::prompts::Prompts;
-use crate::session::{Cast, Event, InnerPanel, NewPipeline, NewSession, Session, SessionKind, SessionState, accepted};
+use crate::session::{Cast, Event, InnerPanel, NewPipeline, NewSession, Session, SessionState, accepted};
 
 /// Holds a review in a session of its own.
 ///
@@ -32,7 +32,7 @@ pub async fn review<R: CryptoRng>(request: ReviewRequest, context: Context<'_>, 
     let asked = asked_text(&plan.review);
     let new = NewSession {
         base: request.keeping.folder().unwrap_or(Path::new("")),
-        kind: SessionKind::Review,
+        kind: request.kind,
         title: &request.title,
         input: asked.as_bytes(),
         task: None,
