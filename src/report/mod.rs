@@ -31,7 +31,7 @@ pub use format::{bytes, seconds, without_controls};
 pub use gc::{gc_summary, gc_text};
 pub use ink::Ink;
 pub use json::{JsonLines, SessionPlace, Written};
-pub use lines::{PlainLines, Starts, unanswered};
+pub use lines::{PlainLines, Starts, TroubleLines, unanswered};
 pub use live::LiveLines;
 pub use schema::Format;
 pub use sheet_text::sheet_text;

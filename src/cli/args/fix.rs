@@ -38,7 +38,7 @@ pub struct FixArgs {
     /// Review and repair what is not committed, new files included; it is committed on the new branch only
     #[arg(long)]
     pub worktree: bool,
-    /// What the change is meant to do: a text, or a file that holds it
+    /// What the change is meant to do: a text, a file that holds it, or `-` for standard input
     #[arg(long, value_name = "TEXT|FILE")]
     pub intent: Option<String>,
     /// The reviewers, separated by commas; may be repeated [default: `review.panel`, else as for `run`]

@@ -38,7 +38,7 @@ pub struct ReviewArgs {
     /// What is reviewed.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// What it is meant to do: a text, or a file that holds it
+    /// What it is meant to do: a text, a file that holds it, or `-` for standard input
     #[arg(long, value_name = "TEXT|FILE")]
     pub intent: Option<String>,
     /// The reviewers, separated by commas; may be repeated [default: `review.panel`, else as for `run`]
