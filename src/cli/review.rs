@@ -22,10 +22,10 @@ use crate::session::SessionKind;
 /// Holds a review. However it ends, a report is made and every output written.
 pub(super) async fn review(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
     // An estimate writes nothing.
-    let outputs = if args.choice.estimate { Outputs::none() } else { Outputs::of(&args.outputs, context)? };
+    let outputs = if args.who.choice.estimate { Outputs::none() } else { Outputs::of(&args.outputs, context)? };
     let (report, verdict, error) = match hold(args, context).await {
         Ok(Ended::Estimated(code)) => return Ok(code),
-        Err(error) if args.choice.estimate => return Err(error),
+        Err(error) if args.who.choice.estimate => return Err(error),
         Ok(Ended::Reviewed(outcome)) => (review::reported(&outcome)?, outcome.verdict, None),
         Err(error) => (review::not_held(&error), None, Some(error)),
     };
@@ -125,10 +125,13 @@ fn title(target: &Target, paths: &[PathBuf]) -> String {
     }
 }
 
-/// One existing file is that file; anything else is the text itself.
+/// One existing file is that file, `-` is standard input; anything else is the text itself.
 pub(super) fn intent_of(intent: &str, context: &Context) -> Result<String> {
     let path = context.cwd.join(intent);
-    let text = if path.is_file() {
+    let text = if intent == "-" {
+        std::io::read_to_string(std::io::stdin())
+            .map_err(|source| Error::usage("`--intent`: standard input cannot be read").with_source(source))?
+    } else if path.is_file() {
         fs_err::read_to_string(&path).map_err(|source| Error::usage("`--intent` cannot be read").with_source(source))?
     } else if !intent.contains(char::is_whitespace) && (intent.contains('/') || intent.ends_with(".md")) {
         return Err(Error::usage(format!("`--intent`: there is no file `{intent}`")).hint("correct its path"));
