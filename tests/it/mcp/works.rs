@@ -1,7 +1,6 @@
 //! `team_review`, `team_fix` and `team_respond`.
 
 use std::os::unix::fs::symlink;
-use std::time::Instant;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -9,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::world::status_until;
 use crate::fix::{MENDED, MENDS, PLANTED, Repo, WEIGH, finding, looks, panel, with_fixer};
-use crate::support::{DEADLINE, McpClient, Session, TeamToml, assert_consistent, finish, wait_until};
+use crate::support::{Called, McpClient, Session, TeamToml, assert_consistent, finish, wait_until};
 
 /// Fails when `text` names one of the panel.
 #[track_caller]
@@ -39,9 +38,7 @@ fn gated(action: &str) -> Repo {
 /// Asks for the status until the session is settled, or waits for a person.
 #[track_caller]
 fn settled(client: &mut McpClient, session: &Value) -> Value {
-    status_until(client, session, |status| {
-        !["in_progress", "closing"].contains(&status["state"].as_str().unwrap())
-    })
+    status_until(client, session, |status| !["in_progress", "closing"].contains(&status["state"].as_str().unwrap()))
 }
 
 #[test]
@@ -54,7 +51,8 @@ fn a_review_returns_at_once_and_its_status_ends_in_a_short_card() {
     assert_eq!((&begun["detached"], &begun["slots"]), (&json!(false), &Value::Null));
     assert_eq!(begun["next"][0], json!({"tool": "team", "arguments": {"mode": "status", "path": session}}));
     let at_work = status_until(&mut client, session, |status| {
-        status["turn"] == "reviewers" && status["atWork"]["slots"].as_array().unwrap().iter().all(|slot| slot["activity"].is_string())
+        status["turn"] == "reviewers"
+            && status["atWork"]["slots"].as_array().unwrap().iter().all(|slot| slot["activity"].is_string())
     });
     assert_eq!(at_work["atWork"]["folder"], "reviews/impl-review");
     assert!(at_work["means"].is_string(), "{at_work}");
@@ -64,7 +62,8 @@ fn a_review_returns_at_once_and_its_status_ends_in_a_short_card() {
     assert_eq!((&card["kind"], &card["state"], &card["turn"]), (&json!("review"), &json!("completed"), &Value::Null));
     assert!(card["verdict"]["outcome"].as_str().unwrap().starts_with("blocked: 1 finding (F01)"), "{card}");
     assert_eq!(card["findings"]["open"], json!({"high": 1}));
-    let listed = json!({"id": "F01", "severity": "high", "state": "sustained", "where": "src/sum.rs:3", "what": PLANTED});
+    let listed =
+        json!({"id": "F01", "severity": "high", "state": "sustained", "where": "src/sum.rs:3", "what": PLANTED});
     assert_eq!(card["findings"]["list"], json!([listed]));
     assert!(card.to_string().len() < 2500, "{} bytes: {card}", card.to_string().len());
     names_nobody(&card.to_string());
@@ -80,13 +79,12 @@ fn a_review_returns_at_once_and_its_status_ends_in_a_short_card() {
 fn a_call_that_waits_tells_whose_turn_it_is() {
     let repo = gated("auto-fix");
     let mut client = McpClient::connect(&repo.env);
-    let params =
-        json!({"_meta": {"progressToken": 7}, "name": "team_review", "arguments": {"wait": true, "fail_on": "critical"}});
+    let params = json!({"_meta": {"progressToken": 7}, "name": "team_review", "arguments": {"wait": true, "fail_on": "critical"}});
     let call = client.send("tools/call", &params);
     let line = |message: &Value| message["params"]["message"].as_str().unwrap_or_default().to_owned();
     client.message(|message| line(message).starts_with("review: 0 of 2 reviewers settled, 2 running"));
     repo.env.write("go", "");
-    let reply = crate::support::Called(client.reply(call)).object();
+    let reply = Called(client.reply(call)).object();
     assert_eq!((&reply["result"], &reply["exitCode"]), (&json!("done"), &json!(0)));
     assert!(reply["verdict"]["outcome"].as_str().unwrap().starts_with("passed"), "{reply}");
     assert_eq!(reply["said"], Value::Null);
@@ -101,7 +99,10 @@ fn a_fix_ends_on_a_branch_with_the_commands_that_take_it() {
     let before = repo.of_the_user();
     let mut client = McpClient::connect(&repo.env);
     let fixed = client.call_of("team_fix", &json!({"wait": true})).object();
-    assert_eq!((&fixed["result"], &fixed["kind"], &fixed["state"]), (&json!("done"), &json!("fix"), &json!("completed")));
+    assert_eq!(
+        (&fixed["result"], &fixed["kind"], &fixed["state"]),
+        (&json!("done"), &json!("fix"), &json!("completed"))
+    );
     let branch = repo.new_branches().remove(0);
     assert_eq!((&fixed["branch"]["name"], &fixed["branch"]["commits"]), (&json!(branch), &json!(1)));
     assert_eq!((&fixed["findings"]["open"], &fixed["findings"]["settled"]), (&json!({}), &json!({"mended": 1})));
@@ -111,7 +112,7 @@ fn a_fix_ends_on_a_branch_with_the_commands_that_take_it() {
     assert!(fixed["warnings"][0].as_str().unwrap().contains("no check is configured"), "{fixed}");
     assert!(fixed.to_string().len() < 2500, "{} bytes: {fixed}", fixed.to_string().len());
     assert_eq!(repo.of_the_user(), before);
-    let take = fixed["branch"]["take"].as_str().unwrap().strip_prefix("git ").unwrap().to_owned();
+    let take = fixed["branch"]["commands"]["take it"].as_str().unwrap().strip_prefix("git ").unwrap().to_owned();
     repo.git(&take.split(' ').collect::<Vec<_>>());
     assert_eq!(std::fs::read_to_string(repo.env.path("src/sum.rs")).unwrap(), MENDED);
     client.leave();
@@ -147,7 +148,8 @@ fn a_fix_that_waits_for_a_person_survives_the_server_and_goes_on_with_the_answer
         assert!(said.starts_with(expected) || said.contains(expected), "{arguments}: {said}");
     }
     assert_eq!(repo.states()["F01"], "sustained");
-    let answered = client.call_of("team_respond", &json!({"path": session, "fix": ["F01"], "note": "sum all"})).object();
+    let answered =
+        client.call_of("team_respond", &json!({"path": session, "fix": ["F01"], "note": "sum all"})).object();
     assert_eq!(answered["session"], *session);
     let card = settled(&mut client, session);
     assert_eq!((&card["state"], &card["findings"]["settled"]), (&json!("completed"), &json!({"mended": 1})));
@@ -343,7 +345,8 @@ fn names_are_told_only_when_asked_for_and_the_record_keeps_it() {
     let mut client = McpClient::connect(&repo.env);
     names_nobody(&client.object(&json!({"mode": "status"})).to_string());
     let revealed = client.object(&json!({"mode": "status", "reveal": true}));
-    let names: Vec<&str> = revealed["models"].as_object().unwrap().values().map(|name| name.as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        revealed["models"].as_object().unwrap().values().map(|name| name.as_str().unwrap()).collect();
     assert_eq!(names.len(), 3);
     assert!(["ra", "rb", "rc"].iter().all(|name| names.contains(name)), "{revealed}");
     assert_eq!(repo.session().events().iter().filter(|event| event["event"] == "revealed").count(), 1);
@@ -373,17 +376,14 @@ fn many_findings_leave_the_card_short() {
     client.leave();
 }
 
-/// A deadline for those that wait longer than a moment.
 #[test]
-fn a_cancelled_review_is_stopped_at_once() {
+fn a_review_that_is_cancelled_says_so() {
     let repo = gated("auto-fix");
     let mut client = McpClient::connect(&repo.env);
     let begun = client.call_of("team_review", &json!({})).object();
     status_until(&mut client, &begun["session"], |status| status["turn"] == "reviewers");
-    let start = Instant::now();
     client.object(&json!({"mode": "cancel", "path": begun["session"]}));
     let card = settled(&mut client, &begun["session"]);
     assert_eq!(card["state"], "cancelled", "{card}");
-    assert!(start.elapsed() < DEADLINE);
     client.leave();
 }
