@@ -20,7 +20,6 @@ mod resume;
 mod run;
 mod scope;
 mod select;
-mod stand;
 mod stop;
 mod store;
 #[cfg(test)]
@@ -33,5 +32,4 @@ pub use decide::{Ending, Response};
 pub use request::{Consent, FixRequest, Start, TakeUncommitted};
 pub use resume::{LeftOfFix, check_response, respond, resume_fix};
 pub use run::fix;
-pub use stand::{FixBranch, FixStand};
 pub use stop::StopReason;

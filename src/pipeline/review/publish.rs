@@ -20,7 +20,8 @@ use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
 use crate::pipeline::{Consolidated, FindingJudge, ReviewOutcome, Reviewer, consolidated};
 use crate::session::slot::Reason;
-use crate::session::{Event, Layout, Manifest, PanelFolder, Phase, Record, Session, SessionError, SessionKind, SessionState, Turn,
+use crate::session::{
+    Event, Layout, Manifest, PanelFolder, Phase, Record, Session, SessionError, SessionKind, SessionState, Turn,
 };
 
 /// The number of the wording of `verdict.md`.
