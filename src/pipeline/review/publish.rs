@@ -218,6 +218,7 @@ fn notes(work: &ReviewWork, round: &RoundEnd, judged: Option<&PanelFolder>) -> V
                 .to_owned(),
         ),
     }
+    notes.extend(round.touched.clone());
     notes.extend(round.votes.judges.iter().filter_map(repair_note));
     let asked = judged.map(|judged| (judged.manifest(), judged.status()));
     notes.extend(panel_notes(round.folder.status(), round.folder.manifest(), asked));

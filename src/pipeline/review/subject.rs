@@ -1,6 +1,6 @@
 //! What is reviewed, as it was looked at.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +58,16 @@ pub enum Source {
         /// The folder.
         root: PathBuf,
     },
+}
+
+impl Source {
+    /// The work tree that it is of.
+    pub(in crate::pipeline) fn root(&self) -> Option<&Path> {
+        match self {
+            Self::Nothing => None,
+            Self::Commit { root, .. } | Self::Uncommitted { root, .. } | Self::WorkTree { root } => Some(root),
+        }
+    }
 }
 
 /// What is reviewed.
