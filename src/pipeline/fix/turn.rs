@@ -325,6 +325,7 @@ impl FixTurn<'_> {
             folder: &folder,
             mechanism: around.services.mechanism(),
             sessions: around.services.sessions(),
+            protected: around.services.protected(),
             environment: around.services.environment(),
             supervisor: around.services.supervisor(),
             limit: self.work.check_limit(),

@@ -225,6 +225,7 @@ fn notes(mut notes: Vec<String>, round: &RoundEnd, judged: Option<&PanelFolder>)
                 .to_owned(),
         ),
     }
+    notes.extend(round.touched.clone());
     notes.extend(round.votes.judges.iter().filter_map(repair_note));
     let asked = judged.map(|judged| (judged.manifest(), judged.status()));
     notes.extend(panel_notes(round.folder.status(), round.folder.manifest(), asked));

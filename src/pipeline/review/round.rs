@@ -19,6 +19,7 @@ use crate::error::Result;
 use crate::findings::{FindingVotes, Identified, Known, merge};
 use crate::ids::{Sha256Hash, SlotId};
 use crate::runner::{Control, Meter, Observer, StopAll, Workspace};
+use crate::pipeline::guard::Watch;
 use crate::session::{Admission, Event, InnerPanel, Layout, NewInner, PanelFolder, Session, SessionKind};
 
 /// What surrounds a round.
@@ -97,6 +98,8 @@ pub(in crate::pipeline) struct RoundEnd {
     pub(in crate::pipeline) votes: FindingVotes,
     /// Whether a vote was held.
     pub(in crate::pipeline) vote: Vote,
+    /// What of the user's own files changed meanwhile, where nothing kept programs from them.
+    pub(in crate::pipeline) touched: Option<String>,
 }
 
 /// Whether a vote was held.
@@ -144,6 +147,7 @@ pub(in crate::pipeline) async fn hold_round(
     around.observer.enter(&panel.folder());
     show_last(&folder, &mut *around.observer);
 
+    let watch = Watch::begin(around.services).await;
     let seats = ask_reviewers(&mut folder, texts, around, failed, admission).await?;
     if around.is_stopped() {
         return Ok(RoundOutcome::Stopped(Box::new(folder)));
@@ -171,9 +175,14 @@ pub(in crate::pipeline) async fn hold_round(
             None => return Ok(RoundOutcome::Stopped(Box::new(folder))),
         }
     };
+    let touched = match watch {
+        Some(watch) => watch.end("reviewers and judges").await,
+        None => None,
+    };
+    touched.iter().for_each(|what| around.observer.trouble(what));
     let standings = votes.standings(&severities(&findings));
     settle_standings(session, panel, &standings, &votes, around)?;
-    Ok(RoundOutcome::Ended(Box::new(RoundEnd { folder, seats, votes, vote })))
+    Ok(RoundOutcome::Ended(Box::new(RoundEnd { folder, seats, votes, vote, touched })))
 }
 
 /// Whether what `panel` found is in the ledger: from then on no reviewer is asked, for ids go by all that was found.

@@ -16,6 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::findings::{Known, Sight};
 use crate::ids::Sha256Hash;
 use crate::judging::Nonce;
+use crate::pipeline::guard::protect;
 use crate::prompts::Prompts;
 use crate::session::{Cast, Event, InnerPanel, NewPipeline, NewSession, Session, SessionState, accepted};
 
@@ -113,6 +114,7 @@ async fn hold(
     let cast = cast.ok_or_else(|| Error::new(ErrorKind::Integrity, "the session's manifest names no reviewers"))?;
     let judges = session.panel().manifest().judges.clone();
     if cast.panel.iter().chain(judges.iter().flatten()).any(sees_files) {
+        protect(work.source.root(), around.services).await;
         around.workspace = match snapshot::taken(session)? {
             Some(taken) => Some(taken),
             None => {
