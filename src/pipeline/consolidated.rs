@@ -311,8 +311,16 @@ mod tests {
         let seats = Seats { panel: 3, usable: 2, quorum: 2, missing: MissingSeats::Tolerated };
         let verdict = decide_review(findings.judged(), FailOn::default(), seats);
         let notes = ["say | this".to_owned()];
-        let parts =
-            Consolidated { verdict: &verdict, findings, folder: FOLDER, reviewers, judges, files, first: &[], notes: &notes };
+        let parts = Consolidated {
+            verdict: &verdict,
+            findings,
+            folder: FOLDER,
+            reviewers,
+            judges,
+            files,
+            first: &[],
+            notes: &notes,
+        };
         consolidated(&parts)
     }
 

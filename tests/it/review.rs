@@ -4,6 +4,6 @@ mod decisions;
 mod kills;
 mod outputs;
 mod targets;
-mod world;
+pub(crate) mod world;
 
 pub(crate) use kills::PLACES;

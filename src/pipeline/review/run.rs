@@ -12,7 +12,7 @@ use super::snapshot;
 use super::texts::{Texts, omitted};
 use crate::config::{ResolvedModel, Target};
 use crate::engine::{
-    Context, Decision, Keeping, Outcome, Terms, end, record, show_last, stopped_state, total, written,
+    Context, Decision, Keeping, Outcome, Terms, end, look_last, record, show_last, stopped_state, total, written,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::findings::{Known, Sight};
@@ -163,7 +163,10 @@ async fn hold(
         failed,
     };
     match hold_round(session, &request, around).await? {
-        RoundOutcome::Ended(round) => publish(session, work, *round, around).map(Some),
+        RoundOutcome::Ended(round) => {
+            look_last(session.panel_mut(), around.services, &mut *around.observer).await?;
+            publish(session, work, *round, around).map(Some)
+        }
         RoundOutcome::Stopped(folder) => {
             let state = around.control.stop().map_or(SessionState::Cancelled, stopped_state);
             let status = folder.status().clone();
