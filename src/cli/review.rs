@@ -22,10 +22,10 @@ use crate::session::SessionKind;
 /// Holds a review. However it ends, a report is made and every output written.
 pub(super) async fn review(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
     // An estimate writes nothing.
-    let outputs = if args.choice.estimate { Outputs::none() } else { Outputs::of(&args.outputs, context)? };
+    let outputs = if args.who.choice.estimate { Outputs::none() } else { Outputs::of(&args.outputs, context)? };
     let (report, verdict, error) = match hold(args, context).await {
         Ok(Ended::Estimated(code)) => return Ok(code),
-        Err(error) if args.choice.estimate => return Err(error),
+        Err(error) if args.who.choice.estimate => return Err(error),
         Ok(Ended::Reviewed(outcome)) => (review::reported(&outcome)?, outcome.verdict, None),
         Err(error) => (review::not_held(&error), None, Some(error)),
     };
@@ -65,8 +65,8 @@ async fn hold(args: &ReviewArgs, context: &Context) -> Result<Ended> {
     for warning in &subject.warnings {
         context.printer.warning(warning);
     }
-    let intent = args.intent.as_deref().map(|intent| intent_of(intent, context)).transpose()?;
-    let panel = reviewers(context, &config, &args.choice).await?;
+    let intent = args.who.intent.as_deref().map(|intent| intent_of(intent, context)).transpose()?;
+    let panel = reviewers(context, &config, &args.who.choice).await?;
     let judges = judges(context, &config).await?;
     let (prompts, prompts_dir) = prompts(context, args.rules.prompts.as_deref())?;
     let keeping = keeping(args, &subject, context, &settings.sessions_dir)?;
@@ -89,11 +89,11 @@ async fn hold(args: &ReviewArgs, context: &Context) -> Result<Ended> {
         subject,
     };
     request.check()?;
-    if args.choice.estimate {
+    if args.who.choice.estimate {
         return estimate::show(context, &estimated(&request, &config)).map(Ended::Estimated);
     }
     if let Some(chosen) = &panel.chosen {
-        remember(context, &config, &args.choice, chosen)?;
+        remember(context, &config, &args.who.choice, chosen)?;
     }
     let asked = request.asked();
     warn_of_missing(context, asked.iter().copied());

@@ -71,7 +71,11 @@ pub(crate) struct Repo {
 
 impl Repo {
     pub(crate) fn with(config: &TeamToml) -> Self {
-        let repo = Self { env: TestEnv::new() };
+        Self::of(TestEnv::new(), config)
+    }
+
+    pub(crate) fn of(env: TestEnv, config: &TeamToml) -> Self {
+        let repo = Self { env };
         repo.git(&["init", "-q", "-b", "main"]);
         repo.env.write("src/sum.rs", SOUND);
         repo.env.write(".gitignore", "/ai-docs/\n/out/\n");
