@@ -105,7 +105,14 @@ pub(super) async fn run(args: &GateArgs, context: &Context, outputs: &mut Output
     let redactor = Redactor::new(secrets.filter_map(|(_, value)| value.to_str()));
     let place =
         Place { git: &git, root: &root, revisions: &revisions, redactor: &redactor, environment: &context.environment };
-    let subject = match look(&place, &gate, &changed, facts).await? {
+    let looked = match gate.subject {
+        // An estimate starts nothing.
+        GateSubject::Command if args.estimate => {
+            Looked::At(Subject::Command { text: String::new(), ended: String::new() })
+        }
+        _ => look(&place, &gate, &changed, facts).await?,
+    };
+    let subject = match looked {
         Looked::At(subject) => subject,
         Looked::Unchanged(why) => return Ok(Ended::Unchanged(why)),
         Looked::Unseen => return Ok(Ended::Unseen),
@@ -165,7 +172,9 @@ impl Ask<'_> {
         request.check()?;
         if args.estimate {
             let bytes = request.prompts.longest().saturating_add(request.task.len()) as u64;
-            let estimate = Estimate::of(&request.models, bytes, None, 0);
+            // Of a command that was not run, so much may come.
+            let more = if settings.gate.subject == GateSubject::Command { settings.gate.max_bytes } else { 0 };
+            let estimate = Estimate::of_vote(&request.models, (bytes, bytes.saturating_add(more)), request.repair);
             return estimate::show(context, &estimate).map(Asked::Estimated);
         }
         let asked: Vec<_> = request.models.iter().collect();

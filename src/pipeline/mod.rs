@@ -5,9 +5,12 @@
 pub use crate::findings;
 
 mod consolidated;
+mod estimate;
 pub mod fix;
 pub mod gate;
 pub mod review;
 pub mod roles;
+
+pub use estimate::{estimate_fix, estimate_review};
 
 pub use consolidated::{Consolidated, FindingJudge, ReviewOutcome, Reviewer, consolidated, sustained_by_severity};

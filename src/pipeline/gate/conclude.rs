@@ -129,6 +129,7 @@ impl Facts {
             files: self.files,
             ruling: None,
             findings: None,
+            fix: None,
             warnings: self.warnings,
             session: None,
         }

@@ -28,6 +28,7 @@ use crate::session::{Cast, Event, InnerPanel, NewPipeline, NewSession, Session, 
 /// to is in the outcome.
 pub async fn review<R: CryptoRng>(request: ReviewRequest, context: Context<'_>, rng: &mut R) -> Result<Outcome> {
     let quorum = request.check()?;
+    request.check_budget()?;
     let plan = ReviewPlan::of(&request, quorum);
     let Context { services, control, observer, announce } = context;
     let now = Timestamp::now();

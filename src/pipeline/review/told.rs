@@ -9,7 +9,7 @@ use crate::findings::ReviewVerdict;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::pipeline::{ReviewOutcome, Reviewer};
 use crate::session::{Layout, Money, Turn};
-use crate::verdict::inline_markdown as inline;
+use crate::verdict::{inline_commands, inline_markdown as inline};
 
 /// The most characters of a text that somebody else wrote.
 const TEXT: usize = 4000;
@@ -62,7 +62,7 @@ pub(super) fn report(
     if !told.first.is_empty() {
         text.push('\n');
     }
-    told.first.iter().for_each(|note| text.push_str(&format!("- {}\n", inline(note, TEXT))));
+    told.first.iter().for_each(|note| text.push_str(&format!("- {}\n", inline_commands(note))));
     writeln!(text, "\nReviewed was {}.", inline(&work.told, TEXT)).ok();
     if let Some(intent) = &work.intent {
         writeln!(text, "What it is meant to do: {}", inline(intent, TEXT)).ok();
