@@ -126,10 +126,13 @@ fn title(target: &Target, paths: &[PathBuf]) -> String {
     }
 }
 
-/// One existing file is that file; anything else is the text itself.
+/// One existing file is that file, `-` is standard input; anything else is the text itself.
 pub(super) fn intent_of(intent: &str, context: &Context) -> Result<String> {
     let path = context.cwd.join(intent);
-    let text = if path.is_file() {
+    let text = if intent == "-" {
+        std::io::read_to_string(std::io::stdin())
+            .map_err(|source| Error::usage("`--intent`: standard input cannot be read").with_source(source))?
+    } else if path.is_file() {
         fs_err::read_to_string(&path).map_err(|source| Error::usage("`--intent` cannot be read").with_source(source))?
     } else if !intent.contains(char::is_whitespace) && (intent.contains('/') || intent.ends_with(".md")) {
         return Err(Error::usage(format!("`--intent`: there is no file `{intent}`")).hint("correct its path"));

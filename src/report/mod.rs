@@ -36,7 +36,7 @@ pub use found::{finding_named, findings_of};
 pub use gc::{gc_summary, gc_text};
 pub use ink::Ink;
 pub use json::{JsonLines, SessionPlace, Written};
-pub use lines::{PlainLines, Starts, unanswered};
+pub use lines::{PlainLines, Starts, TroubleLines, unanswered};
 pub use live::LiveLines;
 pub use review_text::finding_text;
 pub use schema::Format;
