@@ -2,9 +2,11 @@
 
 mod conversations;
 mod decisions;
+mod held;
 mod loops;
 mod refused;
 mod resuming;
 mod world;
 
 pub(crate) use resuming::PLACES;
+pub(crate) use world::{MENDED, MENDS, PLANTED, Repo, WEIGH, finding, looks, panel, with_fixer};

@@ -3,7 +3,10 @@
 mod decisions;
 mod kills;
 mod outputs;
+mod providers;
+mod quality;
 mod targets;
-mod world;
+mod votes;
+pub(crate) mod world;
 
 pub(crate) use kills::PLACES;

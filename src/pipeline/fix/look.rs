@@ -9,7 +9,7 @@ use super::request::FixPlan;
 use super::select::open_count;
 use super::store::{Store, failed};
 use super::turn::declined;
-use crate::config::{ResolvedModel, Target};
+use crate::config::ResolvedModel;
 use crate::engine::{record, show_last, stopped_state};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{self, Point};
@@ -22,7 +22,7 @@ use crate::judging::{Nonce, PromptError};
 use crate::pipeline::gate::{Limits, look_at_diff};
 use crate::pipeline::review::{
     ReviewWork, RoundOutcome, RoundRequest, Source, Surroundings, TalkRound, Talks, Texts, consolidate, hold_round,
-    omitted, open_ledger, subject_text, take_snapshot, unusable,
+    omitted, open_ledger, sees_files, subject_text, take_snapshot, unusable,
 };
 use crate::pipeline::roles;
 use crate::prompts::Prompts;
@@ -89,7 +89,7 @@ impl Reviews<'_> {
         let judges = self
             .judges
             .map(|judges| if is_last { at(judges, &certifiers(judges, self.fixer)) } else { judges.to_vec() });
-        if models.iter().any(|model| matches!(model.target, Target::Process { .. })) {
+        if models.iter().chain(judges.iter().flatten()).any(sees_files) {
             let (services, control) = (around.services, &mut *around.control);
             around.workspace = take_snapshot(session, &work.source, services, control, &mut *around.observer).await?;
             if around.is_stopped() {

@@ -140,6 +140,7 @@ impl Report<'_> {
                     text.push_str(&format!("  - attempt {number}: {}\n", plain(&line)));
                 }
             }
+            round.touched.iter().for_each(|what| text.push_str(&format!("  - {}\n", plain(what))));
         }
         if self.plan.fix.checks().is_empty() {
             text.push_str("\nNo check is configured (`[fix]` `test` and `lint`), so nothing but the reviews says that it works.\n");
@@ -220,6 +221,7 @@ pub(super) fn page(called: &str, why: Asked, ids: &[FindingId], findings: &Findi
                 text.push_str(&format!("- attempt {number}: {}\n", plain(&line)));
             }
         }
+        round.touched.iter().for_each(|what| text.push_str(&format!("- {}\n", plain(what))));
         text.push('\n');
     }
     for record in ids.iter().filter_map(|id| findings.get(*id)) {

@@ -26,6 +26,7 @@ use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::fault::{self, Point};
 use crate::findings::{FindingId, Findings, LedgerEntry};
 use crate::git::{Git, RepoPath};
+use crate::pipeline::guard::{Watch, protect};
 use crate::pipeline::review::{Surroundings, Texts, asked_text, grow, open_ledger};
 use crate::prompts::{PromptName, Prompts};
 use crate::runner::StopAll;
@@ -43,6 +44,7 @@ const GIT_LIMIT: Duration = Duration::from_secs(120);
 /// The request cannot come to anything, or the session cannot be made or kept. What the fix comes to is in the outcome.
 pub async fn fix<R: CryptoRng>(request: FixRequest, context: Context<'_>, rng: &mut R) -> Result<Outcome> {
     let quorum = request.check()?;
+    request.review.check_budget()?;
     let plan = FixPlan::of(&request, quorum);
     let Context { services, control, observer, announce } = context;
     let review = request.review;
@@ -172,6 +174,7 @@ impl Fix<'_> {
         let secrets = around.services.environment().iter().filter(|(name, _)| names_a_secret(&name.to_string_lossy()));
         let redactor = Redactor::new(secrets.filter_map(|(_, value)| value.to_str()));
         let members = Members::of(session)?;
+        protect(Some(&plan.fix.root), around.services).await;
         self.begin(session, &store, around).await?;
         self.take_decision(session, around)?;
         let reviews = Reviews {
@@ -429,14 +432,21 @@ impl Turning<'_> {
         while !is_enough(&attempts) {
             let number = u32::try_from(attempts.len()).unwrap_or(u32::MAX).saturating_add(1);
             let trouble = attempts.last().map(|last| super::report::told(last).join("\n"));
-            match turn.attempt(session, &mut folder, number, trouble.as_deref(), around).await? {
+            let watch = Watch::begin(around.services).await;
+            let repaired = turn.attempt(session, &mut folder, number, trouble.as_deref(), around).await?;
+            let touched = match watch {
+                Some(watch) => watch.end("the fixer and the checks").await,
+                None => None,
+            };
+            touched.iter().for_each(|what| around.observer.trouble(what));
+            match repaired {
                 Repaired::Stopped => {
                     close(session, Place::panel(round), folder, around)?;
                     return Ok(false);
                 }
                 Repaired::Ended(end) => {
                     attempts.push(end.clone());
-                    let attempted = FixStep::Attempted { round, attempt: number, end };
+                    let attempted = FixStep::Attempted { round, attempt: number, end, touched };
                     around.observer.enter(".");
                     step(session, attempted, Point::FixAttempted, around)?;
                 }

@@ -34,7 +34,7 @@ use crate::session::{
 const LIST: &str = "fixer";
 
 /// The most bytes of files that a model without hands is shown.
-const SHOWN: usize = 192 * 1024;
+pub(super) const SHOWN: usize = 192 * 1024;
 
 /// A round of repairs.
 pub(super) struct FixTurn<'a> {
@@ -343,6 +343,7 @@ impl FixTurn<'_> {
             folder: &folder,
             mechanism: around.services.mechanism(),
             sessions: around.services.sessions(),
+            protected: around.services.protected(),
             environment: around.services.environment(),
             supervisor: around.services.supervisor(),
             limit: self.work.check_limit(),

@@ -26,7 +26,8 @@ mod told;
 mod votes;
 
 pub(super) use ledger::{grow, open as open_ledger};
-pub use outcome::{not_held, reported};
+pub(super) use outcome::{about, empty, not_done, was_stopped};
+pub use outcome::{found, not_held, reported};
 pub use pending::Uncommitted;
 pub(super) use publish::{RENDERING, consolidate};
 pub use request::ReviewRequest;
@@ -42,3 +43,4 @@ pub use subject::{Source, Subject, SubjectKind};
 pub(super) use talks::{Round as TalkRound, Talks};
 pub use target::{Look, Target, look};
 pub(super) use texts::{Texts, omitted, unusable};
+pub(super) use votes::sees_files;

@@ -7,19 +7,21 @@ use serde::{Deserialize, Serialize};
 
 use super::subject::{Source, Subject, SubjectKind};
 use crate::config::{FailOn, Leaks, OwnAnswers, Recuse, ResolvedModel, SelfVote, SessionReuse};
-use crate::engine::{Keeping, Terms, WrittenTerms, answer_of, judge_of, load_again};
+use crate::engine::{Keeping, Terms, WrittenTerms, answer_of, judge_of, load_again, refuse_too_dear};
 use crate::error::{Error, ErrorKind, Result};
 use crate::findings::{MissingSeats, Seats};
 use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::{Answer, Judge, check_panel};
 use crate::prompts::Prompts;
 use crate::report::ci::SeenFile;
-use crate::session::{Event, InnerKind, Record};
+use crate::session::{Event, InnerKind, Record, SessionKind};
 use crate::verdict::default_quorum;
 
 /// A review by a panel.
 #[derive(Debug, Clone)]
 pub struct ReviewRequest {
+    /// The kind of session: of a review by itself, or of what asks for one.
+    pub kind: SessionKind,
     /// Where the session is kept.
     pub keeping: Keeping,
     /// The text that names it.
@@ -79,6 +81,15 @@ impl ReviewRequest {
             check_panel(&self.seats(), &self.bench(), self.own)?;
         }
         Ok(quorum)
+    }
+
+    /// Refuses a budget of which a reviewer or a judge cannot even be asked. While the review goes on it would be seen
+    /// which one that is.
+    pub(in crate::pipeline) fn check_budget(&self) -> Result<()> {
+        let Some(most) = self.terms.max_cost else { return Ok(()) };
+        let bytes = self.subject.text.len() as u64;
+        refuse_too_dear(most, &self.models, bytes)?;
+        refuse_too_dear(most, self.judges.as_deref().unwrap_or_default(), bytes)
     }
 
     fn seats(&self) -> Vec<Answer> {

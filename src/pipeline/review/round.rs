@@ -19,6 +19,7 @@ use crate::engine::{Services, Terms, show_last, total};
 use crate::error::Result;
 use crate::findings::{FindingVotes, Identified, Known, merge};
 use crate::ids::{Sha256Hash, SlotId};
+use crate::pipeline::guard::Watch;
 use crate::runner::{Control, Meter, Observer, StopAll, Workspace};
 use crate::session::{Admission, Event, InnerPanel, Layout, NewInner, PanelFolder, Session, SessionKind};
 
@@ -100,6 +101,8 @@ pub(in crate::pipeline) struct RoundEnd {
     pub(in crate::pipeline) votes: FindingVotes,
     /// Whether a vote was held.
     pub(in crate::pipeline) vote: Vote,
+    /// What of the user's own files changed meanwhile, where nothing kept programs from them.
+    pub(in crate::pipeline) touched: Option<String>,
 }
 
 /// Whether a vote was held.
@@ -150,6 +153,7 @@ pub(in crate::pipeline) async fn hold_round(
     around.observer.enter(&panel.folder());
     show_last(&folder, &mut *around.observer);
 
+    let watch = Watch::begin(around.services).await;
     let mut spoken = Spoken::new(session, talks.as_ref());
     let seats = ask_reviewers(&mut folder, texts, &mut spoken, around, failed, admission).await?;
     if around.is_stopped() {
@@ -157,7 +161,10 @@ pub(in crate::pipeline) async fn hold_round(
     }
     let found = seats.iter().filter_map(|(slot, seat)| Some((*slot, seat.read()?.findings.clone())));
     let found: Vec<_> = found.collect();
-    let findings = known.identify(merge(&found));
+    // Whoever checks this merges the replies as they are on disk; what goes on from here holds no key.
+    let redactor = around.services.redactor();
+    let findings: Vec<Identified> =
+        known.identify(merge(&found)).into_iter().map(|found| found.redacted(&redactor)).collect();
     let mut findings = raise(session, panel, findings, *caused_by, around)?;
     let silent: Vec<Identified> =
         claimed.iter().filter(|claim| findings.iter().all(|found| found.id != claim.id)).cloned().collect();
@@ -175,9 +182,14 @@ pub(in crate::pipeline) async fn hold_round(
             None => return Ok(RoundOutcome::Stopped(Box::new(folder))),
         }
     };
+    let touched = match watch {
+        Some(watch) => watch.end("reviewers and judges").await,
+        None => None,
+    };
+    touched.iter().for_each(|what| around.observer.trouble(what));
     let standings = votes.standings(&severities(&findings));
     settle_standings(session, panel, &standings, &votes, around)?;
-    Ok(RoundOutcome::Ended(Box::new(RoundEnd { folder, seats, votes, vote })))
+    Ok(RoundOutcome::Ended(Box::new(RoundEnd { folder, seats, votes, vote, touched })))
 }
 
 /// Whether what `panel` found is in the ledger: from then on no reviewer is asked, for ids go by all that was found.

@@ -11,14 +11,17 @@ use super::round::{RoundOutcome, RoundRequest, Surroundings, hold_round};
 use super::snapshot;
 use super::talks::Talks;
 use super::texts::{Texts, omitted};
-use crate::config::{ResolvedModel, Target};
-use crate::engine::{Context, Decision, Keeping, Outcome, Terms, end, record, show_last, stopped_state, written};
+use super::votes::sees_files;
+use crate::engine::{
+    Context, Decision, Keeping, Outcome, Terms, end, look_last, record, show_last, stopped_state, written,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::findings::{Known, Sight};
 use crate::ids::Sha256Hash;
 use crate::judging::Nonce;
+use crate::pipeline::guard::protect;
 use crate::prompts::Prompts;
-use crate::session::{Cast, Event, InnerPanel, NewPipeline, NewSession, Session, SessionKind, SessionState, accepted};
+use crate::session::{Cast, Event, InnerPanel, NewPipeline, NewSession, Session, SessionState, accepted};
 
 /// Holds a review in a session of its own.
 ///
@@ -27,13 +30,14 @@ use crate::session::{Cast, Event, InnerPanel, NewPipeline, NewSession, Session, 
 /// to is in the outcome.
 pub async fn review<R: CryptoRng>(request: ReviewRequest, context: Context<'_>, rng: &mut R) -> Result<Outcome> {
     let quorum = request.check()?;
+    request.check_budget()?;
     let plan = ReviewPlan::of(&request, quorum);
     let Context { services, control, observer, announce } = context;
     let now = Timestamp::now();
     let asked = asked_text(&plan.review);
     let new = NewSession {
         base: request.keeping.folder().unwrap_or(Path::new("")),
-        kind: SessionKind::Review,
+        kind: request.kind,
         title: &request.title,
         input: asked.as_bytes(),
         task: None,
@@ -113,8 +117,8 @@ async fn hold(
     let cast = session.panel().manifest().cast.clone();
     let cast = cast.ok_or_else(|| Error::new(ErrorKind::Integrity, "the session's manifest names no reviewers"))?;
     let judges = session.panel().manifest().judges.clone();
-    let sees_files = |model: &ResolvedModel| matches!(model.target, Target::Process { .. });
-    if cast.panel.iter().any(sees_files) {
+    if cast.panel.iter().chain(judges.iter().flatten()).any(sees_files) {
+        protect(work.source.root(), around.services).await;
         around.workspace = match snapshot::taken(session)? {
             Some(taken) => Some(taken),
             None => {
@@ -152,7 +156,10 @@ async fn hold(
         failed,
     };
     match hold_round(session, &request, around).await? {
-        RoundOutcome::Ended(round) => publish(session, work, *round, around).map(Some),
+        RoundOutcome::Ended(round) => {
+            look_last(session.panel_mut(), around.services, &mut *around.observer).await?;
+            publish(session, work, *round, around).map(Some)
+        }
         RoundOutcome::Stopped(folder) => {
             let state = around.control.stop().map_or(SessionState::Cancelled, stopped_state);
             let status = folder.status().clone();
