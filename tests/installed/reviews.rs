@@ -27,8 +27,7 @@ fn world(kind: &str, programs: &[&str]) -> World {
     let env = &world.env;
     git(env, &["init", "-q", "-b", "main"]);
     env.write("src/sum.rs", SOUND);
-    // Settings of the programs lie here too.
-    env.write(".gitignore", "/*\n!/src\n");
+    env.write(".gitignore", "/ai-docs/\n/team.toml\n");
     commit(&world, "base");
     git(env, &["checkout", "-q", "-b", "topic"]);
     env.write("src/sum.rs", FAULTY);
