@@ -17,6 +17,8 @@ pub(super) struct Report<'a> {
     pub(super) reason: StopReason,
     /// What people decided, in order, in words.
     pub(super) decisions: &'a [String],
+    /// How the conversations went: a line for each seat, with its own.
+    pub(super) conversations: &'a [(String, Vec<String>)],
     /// What a reader should know besides.
     pub(super) notes: &'a [String],
 }
@@ -61,6 +63,14 @@ impl Report<'_> {
             text.push_str("## Decisions\n\n");
             for decision in self.decisions {
                 text.push_str(&format!("- {}\n", plain(decision)));
+            }
+            text.push('\n');
+        }
+        if !self.conversations.is_empty() {
+            text.push_str("## Conversations\n\n");
+            for (seat, strayed) in self.conversations {
+                text.push_str(&format!("- {}\n", plain(seat)));
+                strayed.iter().for_each(|line| text.push_str(&format!("  - {}\n", plain(line))));
             }
             text.push('\n');
         }

@@ -20,7 +20,7 @@ use super::stop::{LastAttempt, Limit, Progress as Measures, StopReason, stop_now
 use super::store::{Store, failed as git_failed};
 use super::turn::{FixTurn, Repaired, begun_for, close};
 use super::uncommitted::commit_uncommitted;
-use crate::config::{ResolvedModel, names_a_secret};
+use crate::config::{ResolvedModel, SessionReuse, names_a_secret};
 use crate::engine::{Context, Decision, Keeping, Outcome, Terms, end, record, show_last, written};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::fault::{self, Point};
@@ -57,7 +57,7 @@ pub async fn fix<R: CryptoRng>(request: FixRequest, context: Context<'_>, rng: &
         task: None,
         models: Vec::new(),
         isolation: services.isolation(),
-        prompts: hashes_of(&review.prompts),
+        prompts: hashes_of(&review.prompts, &plan),
         plan: Some(written(&plan)?),
         judges: review.judges.clone(),
         pipeline: Some(NewPipeline {
@@ -79,9 +79,15 @@ pub async fn fix<R: CryptoRng>(request: FixRequest, context: Context<'_>, rng: &
 }
 
 /// The hash of each template that a fix uses.
-pub(super) fn hashes_of(prompts: &Prompts) -> std::collections::BTreeMap<String, crate::ids::Sha256Hash> {
+pub(super) fn hashes_of(
+    prompts: &Prompts,
+    plan: &FixPlan,
+) -> std::collections::BTreeMap<String, crate::ids::Sha256Hash> {
     let mut hashes = Texts::hashes_of(prompts);
-    let own = prompts.hashes_of(&[PromptName::Fix]);
+    let mut own = prompts.hashes_of(&[PromptName::Fix]);
+    if plan.review.session_reuse == Some(SessionReuse::On) {
+        own.extend(prompts.hashes_of(&[PromptName::ReviewAgain]));
+    }
     hashes.extend(own.into_iter().map(|(name, hash)| (name.to_owned(), hash)));
     hashes
 }
@@ -415,6 +421,7 @@ impl Turning<'_> {
             findings,
             scope: &scope,
             redactor: self.redactor,
+            reuse: plan.review.session_reuse,
             failed: self.fix.failed,
         };
         let mut folder = turn.open(session, around).await?;
@@ -426,7 +433,7 @@ impl Turning<'_> {
             let number = u32::try_from(attempts.len()).unwrap_or(u32::MAX).saturating_add(1);
             let trouble = attempts.last().map(|last| super::report::told(last).join("\n"));
             let watch = Watch::begin(around.services).await;
-            let repaired = turn.attempt(&mut folder, number, trouble.as_deref(), around).await?;
+            let repaired = turn.attempt(session, &mut folder, number, trouble.as_deref(), around).await?;
             let touched = match watch {
                 Some(watch) => watch.end("the fixer and the checks").await,
                 None => None,

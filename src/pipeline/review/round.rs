@@ -11,6 +11,7 @@ use rand::CryptoRng;
 
 use super::ledger::{raise, settle_standings};
 use super::seats::{SeatEnd, ask_reviewers, snapshot_rule};
+use super::talks::{Spoken, Talks};
 use super::texts::Texts;
 use super::votes::{Voters, hold_vote, severities};
 use crate::config::{OwnAnswers, ResolvedModel};
@@ -83,6 +84,8 @@ pub(in crate::pipeline) struct RoundRequest<'a> {
     pub(in crate::pipeline) claimed: &'a [Identified],
     /// The commit of ours that brought what is new in this round, where the round looks at nothing else.
     pub(in crate::pipeline) caused_by: Option<&'a str>,
+    /// The reviewers' conversations; `None` in a session whose record knows of none.
+    pub(in crate::pipeline) talks: Option<Talks<'a>>,
     /// Whether those that ended with an error of their own are asked again.
     pub(in crate::pipeline) failed: bool,
 }
@@ -127,7 +130,7 @@ pub(in crate::pipeline) async fn hold_round(
     request: &RoundRequest<'_>,
     around: &mut Surroundings<'_>,
 ) -> Result<RoundOutcome> {
-    let RoundRequest { panel, models, judges, own, texts, known, claimed, caused_by, failed } = request;
+    let RoundRequest { panel, models, judges, own, texts, known, claimed, caused_by, talks, failed } = request;
     let (panel, failed) = (*panel, *failed);
     let admission = if is_raised(session, panel) { Admission::Closed } else { Admission::Open };
     let new = NewInner {
@@ -142,13 +145,17 @@ pub(in crate::pipeline) async fn hold_round(
         failed,
         admission,
     };
+    if let Some(talks) = talks {
+        talks.begin(session, panel)?;
+    }
     let mut folder = session.panel_mut().open_inner(new, Timestamp::now(), &mut &mut *around.rng)?;
     show_last(session.panel(), &mut *around.observer);
     around.observer.enter(&panel.folder());
     show_last(&folder, &mut *around.observer);
 
     let watch = Watch::begin(around.services).await;
-    let seats = ask_reviewers(&mut folder, texts, around, failed, admission).await?;
+    let mut spoken = Spoken::new(session, talks.as_ref());
+    let seats = ask_reviewers(&mut folder, texts, &mut spoken, around, failed, admission).await?;
     if around.is_stopped() {
         return Ok(RoundOutcome::Stopped(Box::new(folder)));
     }

@@ -9,6 +9,7 @@ use super::publish::{Published, publish, published};
 use super::request::{ReviewPlan, ReviewRequest, ReviewWork};
 use super::round::{RoundOutcome, RoundRequest, Surroundings, hold_round};
 use super::snapshot;
+use super::talks::Talks;
 use super::texts::{Texts, omitted};
 use super::votes::sees_files;
 use crate::engine::{
@@ -151,6 +152,7 @@ async fn hold(
         known: &Known::new(),
         claimed: &[],
         caused_by: None,
+        talks: Talks::begun(session, work.session_reuse, cast.panel.len()),
         failed,
     };
     match hold_round(session, &request, around).await? {
