@@ -5,6 +5,7 @@
 pub use crate::findings;
 
 mod consolidated;
+pub mod declines;
 pub mod fix;
 pub mod gate;
 pub mod review;

@@ -1,6 +1,7 @@
 //! `team fix` and `team respond`, on real repositories with planted faults.
 
 mod decisions;
+mod declines;
 mod loops;
 mod refused;
 mod resuming;

@@ -14,6 +14,7 @@ use crate::fault::{self, Point};
 use crate::findings::{ReviewResult, decide_review};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash};
+use crate::pipeline::declines;
 use crate::pipeline::review::{RENDERING, Surroundings, open_ledger};
 use crate::session::{Event, FixStep, Layout, Phase, Record, Session};
 
@@ -61,6 +62,7 @@ pub(super) async fn finish(
             );
         }
     }
+    notes.extend(declines::told(&findings, &plan.review.declined));
     let decisions: Vec<String> = session.panel().records().iter().filter_map(decided).collect();
     let report = Report {
         session: session.id(),

@@ -8,7 +8,6 @@ use super::progress::Progress;
 use super::request::FixPlan;
 use super::select::open_count;
 use super::store::{Store, failed};
-use super::turn::declined;
 use crate::config::{ResolvedModel, Target};
 use crate::engine::{record, show_last, stopped_state};
 use crate::error::{Error, ErrorKind, Result};
@@ -20,7 +19,7 @@ use crate::git::CommitId;
 use crate::judging::Nonce;
 use crate::pipeline::gate::{Limits, look_at_diff};
 use crate::pipeline::review::{
-    ReviewWork, RoundOutcome, RoundRequest, Source, Surroundings, Texts, consolidate, hold_round, omitted, open_ledger,
+    ReviewWork, RoundOutcome, RoundRequest, Source, Surroundings, Texts, consolidate, declined, hold_round, omitted, open_ledger,
     subject_text, take_snapshot, unusable,
 };
 use crate::prompts::Prompts;
@@ -84,12 +83,12 @@ impl Reviews<'_> {
         let sight = if around.workspace.is_some() { Sight::Snapshot } else { Sight::Prompt };
         let artefact = Texts::artefact_of(&work, &text, &omitted, sight);
         let findings = open_ledger(session)?.findings().clone();
+        let declined = declined(&findings, &work.declined, number);
         let input = if session.panel().has_inner(panel)? {
             fs_err::read_to_string(session.layout().inner(panel).input())?
         } else {
             // Whoever certifies looks without being told what was found.
             let open = if is_last { Vec::new() } else { open_of(&findings) };
-            let declined = declined(&findings);
             let ask = ReviewPrompt { artefact, open: &open, declined: &declined };
             let nonce = Nonce::draw(&mut &mut *around.rng);
             review_prompt(self.prompts, &ask, &nonce).map_err(|error| unusable(&error))?
@@ -108,9 +107,11 @@ impl Reviews<'_> {
                 artefact,
                 leaks: work.leaks,
                 scan: Texts::scan_of(&models),
+                declined: &declined,
             },
             known: &known,
             claimed: &claimed,
+            declined: &work.declined,
             caused_by,
             failed: self.failed,
         };

@@ -37,4 +37,4 @@ pub use seats::SeatEnd;
 pub(super) use snapshot::take as take_snapshot;
 pub use subject::{Source, Subject, SubjectKind};
 pub use target::{Look, Target, look};
-pub(super) use texts::{Texts, omitted, unusable};
+pub(super) use texts::{Texts, declined, omitted, unusable};

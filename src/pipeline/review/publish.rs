@@ -16,6 +16,7 @@ use crate::fault::{self, Point};
 use crate::findings::{FindingVotes, LedgerRead, ReviewResult, ReviewVerdict, decide_review};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
+use crate::pipeline::declines;
 use crate::pipeline::{Consolidated, FindingJudge, ReviewOutcome, Reviewer, consolidated};
 use crate::session::slot::Reason;
 use crate::session::{Event, Layout, Manifest, PanelFolder, Phase, Record, Session, SessionError, SessionState, Turn};
@@ -84,7 +85,8 @@ pub(in crate::pipeline) fn consolidate(
     let reviewers = reviewers(&round.seats, round.folder.manifest());
     let judged = round.folder.enter_round(ROUND)?;
     let judges = judges(&round.votes, judged.as_ref().map(PanelFolder::manifest));
-    let notes = notes(work, round, judged.as_ref());
+    let mut notes = notes(work, round, judged.as_ref());
+    notes.extend(declines::told(&findings, &work.declined));
     let told = consolidated(&Consolidated {
         verdict: &verdict,
         findings: &findings,

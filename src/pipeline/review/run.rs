@@ -9,13 +9,13 @@ use super::publish::{Published, publish, published};
 use super::request::{ReviewPlan, ReviewRequest, ReviewWork};
 use super::round::{RoundOutcome, RoundRequest, Surroundings, hold_round};
 use super::snapshot;
-use super::texts::{Texts, omitted};
+use super::texts::{Texts, declined, omitted};
 use crate::config::{ResolvedModel, Target};
 use crate::engine::{
     Context, Decision, Keeping, Outcome, Terms, end, record, show_last, stopped_state, total, written,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::findings::{Known, Sight};
+use crate::findings::{Findings, Known, Sight};
 use crate::ids::Sha256Hash;
 use crate::judging::Nonce;
 use crate::prompts::Prompts;
@@ -142,15 +142,17 @@ async fn hold(
     let omitted = omitted(work);
     let sight = if around.workspace.is_some() { Sight::Snapshot } else { Sight::Prompt };
     let artefact = Texts::artefact_of(work, &subject, &omitted, sight);
+    let nothing = Findings::default();
+    let declined = declined(&nothing, &work.declined, panel.number);
     let input = if session.panel().has_inner(panel)? {
         // What its reviewers were asked.
         fs_err::read_to_string(session.layout().inner(panel).input())?
     } else {
         let nonce = Nonce::draw(&mut &mut *around.rng);
-        Texts::first(prompts, artefact, &nonce)?
+        Texts::first(prompts, artefact, &declined, &nonce)?
     };
     let scan = Texts::scan_of(&cast.panel);
-    let texts = Texts { prompts, input: &input, artefact, leaks: work.leaks, scan };
+    let texts = Texts { prompts, input: &input, artefact, leaks: work.leaks, scan, declined: &declined };
     let request = RoundRequest {
         panel,
         models: &cast.panel,
@@ -159,6 +161,7 @@ async fn hold(
         texts,
         known: &Known::new(),
         claimed: &[],
+        declined: &work.declined,
         caused_by: None,
         failed,
     };

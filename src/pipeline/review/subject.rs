@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::pending::Uncommitted;
+use crate::pipeline::declines::BranchPoint;
 use crate::report::ci::SeenFile;
 use crate::session::{InnerKind, Layout};
 
@@ -83,4 +84,6 @@ pub struct Subject {
     pub warnings: Vec<String>,
     /// What goes with it.
     pub source: Source,
+    /// Where on a branch that is; none outside of git.
+    pub point: Option<BranchPoint>,
 }
