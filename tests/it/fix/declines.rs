@@ -45,7 +45,7 @@ fn entries(session: &Session) -> Vec<String> {
 #[test]
 fn a_decline_holds_in_later_fixes_and_reviews_of_the_branch_which_tell_who_decided_and_why() {
     let (repo, first) = declined();
-    let told = format!("was declined before, by Ada on ");
+    let told = "was declined before, by Ada on ";
     for command in ["fix", "review"] {
         let (out, err) = repo.team(&[command], 0);
         let session = session_in(&err);
@@ -55,7 +55,7 @@ fn a_decline_holds_in_later_fixes_and_reviews_of_the_branch_which_tell_who_decid
         assert!(prompt.contains("Earlier (high, src/sum.rs:3)") && prompt.contains(NOTE), "{prompt}");
         let consolidated = session.text("reviews/impl-review/consolidated.md");
         let origin = format!("as F01 of `{}`", first.id());
-        for part in [told.as_str(), NOTE, &origin, "## Mended or declined (1)"] {
+        for part in [told, NOTE, &origin, "## Mended or declined (1)"] {
             assert!(consolidated.replace('\\', "").contains(part), "{part}\n{consolidated}");
         }
         assert!(out.contains(NOTE), "{out}");
@@ -128,10 +128,12 @@ fn a_fix_that_waits_takes_back_what_was_declined_before_and_has_it_repaired() {
     let declined: Value = serde_json::from_str(declined).unwrap();
     assert_eq!(declined["before"]["session"], first.id().as_str());
     let id = declined["finding"].as_str().unwrap().to_owned();
+    repo.team(&["verify", "latest"], 0);
     let other = if id == "F01" { "F02" } else { "F01" };
     repo.team(&["respond", "latest", "--fix", &id, "--decline", other], 0);
     let states: Vec<String> = entries(&session);
     assert!(states.contains(&"reopened".to_owned()) && states.contains(&"verified".to_owned()), "{states:?}");
+    repo.team(&["verify", "latest"], 0);
     let (_, err) = repo.team(&["respond", &first.id(), "--reopen", "F01"], 2);
     assert!(err.contains("F01 is not declined"), "{err}");
 }
