@@ -9,8 +9,8 @@ use super::args::{Cli, Command};
 use super::caller::Caller;
 use super::context::Context;
 use super::{
-    completions, config, deep, demo, doctor, fix, gate, gc, init, judge, looks, models, report, respond, resume, review, run,
-    schema, sessions, show, stats, verify, vote, warnings, watch,
+    completions, config, deep, demo, doctor, fix, gate, gc, init, judge, looks, models, report, respond, resume,
+    review, run, schema, sessions, show, stats, verify, vote, warnings, watch,
 };
 use crate::config::Environment;
 use crate::error::{Error, ExitCode};

@@ -19,6 +19,7 @@ use crate::pipeline::fix::{self, Consent, FixRequest, Start, TakeUncommitted};
 use crate::pipeline::gate::{Revisions, ask_failed, settings_at};
 use crate::pipeline::review::{self, Look, ReviewRequest, Source, Subject, Target};
 use crate::secrets::Redactor;
+use crate::session::SessionKind;
 
 /// How long one question to git may take.
 const GIT_LIMIT: Duration = Duration::from_secs(120);
@@ -44,12 +45,13 @@ pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
     }
     let settings = config.settings();
     let subject = subject(&place, context, args.rules.no_workspace).await?;
-    let intent = args.intent.as_deref().map(|intent| intent_of(intent, context)).transpose()?;
-    let Reviewers { models, notes, chosen } = reviewers(context, config, &args.choice).await?;
+    let intent = args.who.intent.as_deref().map(|intent| intent_of(intent, context)).transpose()?;
+    let Reviewers { models, notes, chosen } = reviewers(context, config, &args.who.choice).await?;
     let judges = judges(context, config).await?;
     let fixer = fixer(context, config)?;
     let (prompts, prompts_dir) = prompts(context, args.rules.prompts.as_deref())?;
     let review = ReviewRequest {
+        kind: SessionKind::Fix,
         keeping: Keeping::Folder(settings.sessions_dir.clone()),
         title: args.name.clone().unwrap_or_else(|| title(&place.root, context)),
         intent,
@@ -83,11 +85,11 @@ pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
         consent: if args.repairs.yes { Consent::OneRound } else { Consent::Ask },
     };
     request.check()?;
-    if args.choice.estimate {
+    if args.who.choice.estimate {
         return estimate::show(context, &estimated(&request));
     }
     if let Some(chosen) = &chosen {
-        remember(context, config, &args.choice, chosen)?;
+        remember(context, config, &args.who.choice, chosen)?;
     }
     if request.test.is_empty() && request.lint.is_empty() {
         context.printer.warning("no check is configured: `test` and `lint` of `[fix]`, or `--test COMMAND`");

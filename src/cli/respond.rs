@@ -38,7 +38,7 @@ pub(super) async fn resume_fix(
         return Ok(ExitCode::WAITING);
     }
     context.printer.note(format!("going on with `{}`", session.id()));
-    let prepared = prepare_again(context, &session, &left.asked(), left.terms()).await?;
+    let prepared = prepare_again(context, &session, &left.rest().asked(), left.rest().terms()).await?;
     let resumed =
         conclude(context, prepared, async |context| fix::resume_fix(session, left, context, &mut rand::rng()).await)
             .await?;
@@ -54,7 +54,7 @@ async fn left_of(
 ) -> Result<LeftOfFix> {
     let named = named.map(|path| context.cwd.join(path));
     let left = LeftOfFix::of(session, options, named.as_deref())?;
-    for difference in left.drift() {
+    for difference in left.rest().drift() {
         context.printer.warning(difference);
     }
     let left = if named.is_some() || left.root().is_dir() {
@@ -101,7 +101,7 @@ pub(super) async fn respond(args: &RespondArgs, context: &Context) -> Result<Exi
     }
     check_response(&session, &response)?;
     response.by = person(left.root(), context).await;
-    let prepared = prepare_again(context, &session, &left.asked(), left.terms()).await?;
+    let prepared = prepare_again(context, &session, &left.rest().asked(), left.rest().terms()).await?;
     context.printer.note(format!("going on with `{called}`"));
     let responded = conclude(context, prepared, async |context| {
         fix::respond(session, left, &response, context, &mut rand::rng()).await

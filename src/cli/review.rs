@@ -18,12 +18,15 @@ use crate::findings::{EarlierDeclines, MissingSeats};
 use crate::pipeline::declines::{DeclineRegister, FoundDeclines};
 use crate::pipeline::review::{self, Look, ReviewRequest, Source, Subject, Target};
 use crate::secrets::Redactor;
+use crate::session::SessionKind;
 
 /// Holds a review. However it ends, a report is made and every output written.
 pub(super) async fn review(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
-    let outputs = Outputs::of(&args.outputs, context)?;
+    // An estimate writes nothing.
+    let outputs = if args.who.choice.estimate { Outputs::none() } else { Outputs::of(&args.outputs, context)? };
     let (report, verdict, error) = match hold(args, context).await {
         Ok(Ended::Estimated(code)) => return Ok(code),
+        Err(error) if args.who.choice.estimate => return Err(error),
         Ok(Ended::Reviewed(outcome)) => (review::reported(&outcome)?, outcome.verdict, None),
         Err(error) => (review::not_held(&error), None, Some(error)),
     };
@@ -63,12 +66,13 @@ async fn hold(args: &ReviewArgs, context: &Context) -> Result<Ended> {
     for warning in &subject.warnings {
         context.printer.warning(warning);
     }
-    let intent = args.intent.as_deref().map(|intent| intent_of(intent, context)).transpose()?;
-    let panel = reviewers(context, &config, &args.choice).await?;
+    let intent = args.who.intent.as_deref().map(|intent| intent_of(intent, context)).transpose()?;
+    let panel = reviewers(context, &config, &args.who.choice).await?;
     let judges = judges(context, &config).await?;
     let (prompts, prompts_dir) = prompts(context, args.rules.prompts.as_deref())?;
     let keeping = keeping(args, &subject, context, &settings.sessions_dir)?;
     let request = ReviewRequest {
+        kind: SessionKind::Review,
         keeping,
         title: args.name.clone().unwrap_or_else(|| title(&target, &args.paths)),
         intent,
@@ -87,11 +91,11 @@ async fn hold(args: &ReviewArgs, context: &Context) -> Result<Ended> {
         subject,
     };
     request.check()?;
-    if args.choice.estimate {
+    if args.who.choice.estimate {
         return estimate::show(context, &estimated(&request, &config)).map(Ended::Estimated);
     }
     if let Some(chosen) = &panel.chosen {
-        remember(context, &config, &args.choice, chosen)?;
+        remember(context, &config, &args.who.choice, chosen)?;
     }
     let asked = request.asked();
     warn_of_missing(context, asked.iter().copied());
@@ -108,9 +112,9 @@ pub(super) async fn declined(context: &Context, config: &Config, subject: &Subje
     match declines.iter().len() {
         0 => {}
         1 => context.printer.note("one finding was declined before; it is not raised again unless it is worse"),
-        count => context.printer.note(format!(
-            "{count} findings were declined before; they are not raised again unless they are worse"
-        )),
+        count => context
+            .printer
+            .note(format!("{count} findings were declined before; they are not raised again unless they are worse")),
     }
     Ok(declines)
 }
@@ -199,7 +203,7 @@ fn keeping(args: &ReviewArgs, subject: &review::Subject, context: &Context, conf
     })
 }
 
-fn estimated(request: &ReviewRequest, config: &Config) -> Estimate {
+pub(super) fn estimated(request: &ReviewRequest, config: &Config) -> Estimate {
     let bytes = request.prompts.longest().saturating_add(request.subject.text.len()) as u64;
     let judge = JudgeRequest {
         judges: request.judges.clone(),

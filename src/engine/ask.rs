@@ -24,7 +24,7 @@ pub(crate) struct Asking<'a> {
     /// Of the whole session, whatever the folder of the turn.
     pub(crate) session: Layout,
     pub(crate) limits: Limits,
-    /// The snapshot that programs work in; judges have none.
+    /// The snapshot that programs work in; judges of answers have none.
     pub(crate) workspace: Option<Arc<Workspace>>,
     pub(crate) control: &'a mut Control,
     pub(crate) observer: &'a mut dyn Observer,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::config::{Environment, Provider, ResolvedModel, Target, expand, variables_in};
+use crate::config::{Environment, Provider, ResolvedModel, Target, expand, names_a_secret, variables_in};
 use crate::error::{Error, Result};
 use crate::isolation::{Mechanism, Probe};
 use crate::runner::process::DESCRIPTORS_PER_PROCESS;
@@ -55,7 +55,7 @@ pub(crate) struct Panel<'a> {
     /// The session that it is of, or is a round of.
     pub(crate) session: &'a Layout,
     pub(crate) manifest: &'a Manifest,
-    /// The snapshot that its programs work in; judges have none.
+    /// The snapshot that its programs work in; judges of answers have none.
     pub(crate) workspace: Option<Arc<Workspace>>,
 }
 
@@ -181,6 +181,14 @@ impl Services {
     #[must_use]
     pub fn open_scrub(&self) -> Scrub {
         Scrub::open(Redactor::new(&self.secrets))
+    }
+
+    /// Takes the secrets that were handed to anybody, those of the command's own variables and what looks like one out of a
+    /// text that goes on to others' models, or is kept.
+    pub(crate) fn redactor(&self) -> Redactor {
+        let named = self.environment.iter().filter(|(name, _)| names_a_secret(&name.to_string_lossy()));
+        let own = named.filter_map(|(_, value)| value.to_str());
+        Redactor::new(self.secrets.iter().map(String::as_str).chain(own))
     }
 
     /// What the slots of a panel share.

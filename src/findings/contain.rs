@@ -1,7 +1,7 @@
 //! Foreign text between the marks of a prompt.
 
-use super::text;
 use super::Finding;
+use super::text;
 use crate::ids::SlotId;
 use crate::judging::{AnswerCopy, CopyRules, contained};
 

@@ -149,7 +149,8 @@ mod tests {
     }
 
     fn says(declines: &EarlierDeclines, finding: Finding) -> Option<&'static str> {
-        let merged = Merged { said: vec![("01".parse().unwrap(), finding.clone())], raised_by: Default::default(), finding };
+        let merged =
+            Merged { said: vec![("01".parse().unwrap(), finding.clone())], raised_by: Default::default(), finding };
         declines.of(&merged).map(|found| match found {
             Declined::As(_) => "declined",
             Declined::Worse(_) => "worse",
@@ -168,7 +169,10 @@ mod tests {
             (finding(Severity::High, "SQL injection in find_user", 10), Some("worse")),
             (finding(Severity::Medium, "SQL injection in find_role", 12), None),
             (finding(Severity::Medium, "Connection leaks in find_user", 10), None),
-            (Finding { file: Some("src/a.rs".into()), ..finding(Severity::Low, "SQL injection in find_user", 10) }, None),
+            (
+                Finding { file: Some("src/a.rs".into()), ..finding(Severity::Low, "SQL injection in find_user", 10) },
+                None,
+            ),
             (Finding { file: None, lines: None, ..finding(Severity::Low, "SQL injection in find_user", 10) }, None),
         ] {
             assert_eq!(says(&declines, found.clone()), expected, "{found:?}");

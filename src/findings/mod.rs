@@ -20,6 +20,7 @@ mod block;
 mod contain;
 mod decline;
 mod entry;
+mod excerpt;
 mod fingerprint;
 mod fix_prompt;
 mod json;
@@ -43,6 +44,7 @@ pub use ballot::{
 pub use block::{BadFindings, read_findings, read_findings_below};
 pub use decline::{DeclineOrigin, Declined, EarlierDecline, EarlierDeclines};
 pub use entry::{LedgerEntry, LedgerLine, LedgerVote, Remark, Ruling, Witness};
+pub use excerpt::Excerpts;
 pub use fingerprint::fingerprints;
 pub use fix_prompt::{FixForm, FixPrompt, ToFix, fix_prompt};
 pub use ledger::{LEDGER_FILE, Ledger, LedgerBreak, LedgerError, LedgerRead};
@@ -55,7 +57,7 @@ pub use prompt::{
 pub use rule::{FindingTally, Judged, MissingSeats, ReviewDecision, ReviewVerdict, Seats, Standing, decide_review};
 pub use schema::findings_schema;
 pub use state::{FindingRecord, FindingState, Findings, IllegalEntry, finding_transition};
-pub use votes::{FindingStanding, FindingStandings, FindingVotes, JudgeOnFindings, ReviewResult};
+pub use votes::{FindingRepair, FindingStanding, FindingStandings, FindingVotes, JudgeOnFindings, ReviewResult};
 
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use minijinja::{Value, context};
 use super::contain::{anonymous, harmless, listed};
 use super::reading::MOST_FINDINGS;
 use super::text;
-use super::{BadFindings, Finding, FindingAssignment, FindingId};
+use super::{BadFindings, Excerpts, Finding, FindingAssignment, FindingId};
 use crate::judging::{BallotForm, CopyRules, Nonce, PromptError, fenced, fill_places, place_mark};
 use crate::prompts::{PromptName, Prompts};
 
@@ -176,9 +176,13 @@ pub struct FindingVotePrompt<'a> {
     pub form: BallotForm,
     /// By what names of authors are taken out of findings.
     pub copy: CopyRules<'a>,
+    /// What stands around the lines that findings name; nothing of it where the judge can look itself.
+    pub excerpts: &'a Excerpts,
+    /// The reply that lacks votes, where the judge is asked once more.
+    pub reply: Option<&'a str>,
 }
 
-/// The text that one judge of findings receives.
+/// The text that one judge of findings receives, or receives once more for what its reply lacks.
 ///
 /// # Errors
 /// As [`review_prompt`]; or a finding that is assigned was not given.
@@ -191,17 +195,29 @@ pub fn finding_vote_prompt(prompts: &Prompts, ask: &FindingVotePrompt<'_>) -> Re
         let given = ask.findings.iter().find(|(given, _)| given == id);
         let (_, finding) = given.ok_or(PromptError::NoFinding(id.to_string()))?;
         let text = fenced(nonce, &anonymous(finding, *judge, ask.copy));
-        findings.push(format!("### Finding {alias}\n{text}"));
+        let mut part = format!("### Finding {alias}\n{text}");
+        if let Some(excerpt) = ask.excerpts.of_finding(*id).filter(|_| ask.artefact.sight == Sight::Prompt) {
+            let excerpt = fenced(nonce, &harmless(excerpt));
+            part.push_str(&format!("\n\nWhat stands at the place that it names:\n{excerpt}"));
+        }
+        findings.push(part);
     }
     places.add_made("findings", findings.join("\n\n"));
     // Ids of the session are not for judges, who know findings by names of their own.
     let declined: Vec<DeclinedFinding<'_>> =
         ask.declined.iter().map(|declined| DeclinedFinding { id: None, ..*declined }).collect();
     places.add_declined(&declined);
+    let name = match ask.reply {
+        Some(reply) => {
+            places.add("reply", bounded(reply));
+            PromptName::FindingsVoteRepair
+        }
+        None => PromptName::FindingsVote,
+    };
     let aliases: Vec<String> = shown.iter().map(|(_, alias)| alias.to_string()).collect();
     let json = ask.form == BallotForm::Json;
     let values = context! { count => shown.len(), aliases, json, ..about(&ask.artefact, &places) };
-    places.fill(prompts, PromptName::FindingsVote, values)
+    places.fill(prompts, name, values)
 }
 
 fn about(artefact: &Artefact<'_>, places: &Places<'_>) -> Value {

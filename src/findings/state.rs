@@ -6,7 +6,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DeclineOrigin, Finding, FindingId, FindingTally, Judged, Known, LedgerEntry, Remark, Ruling, Standing, Witness};
+use super::{
+    DeclineOrigin, Finding, FindingId, FindingTally, Judged, Known, LedgerEntry, Remark, Ruling, Standing, Witness,
+};
 use crate::config::Consensus;
 use crate::ids::SlotId;
 

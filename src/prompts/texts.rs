@@ -32,13 +32,15 @@ pub enum PromptName {
     FindingsRepair,
     /// What a judge of findings receives; holds what is reviewed and the findings.
     FindingsVote,
+    /// What such a judge receives whose reply lacks votes; holds what is reviewed, these findings and its reply.
+    FindingsVoteRepair,
     /// What the fixer receives; holds the findings.
     Fix,
 }
 
 impl PromptName {
     /// Every template.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Judge,
         Self::Repair,
         Self::BallotFormat,
@@ -50,6 +52,7 @@ impl PromptName {
         Self::FindingsFormat,
         Self::FindingsRepair,
         Self::FindingsVote,
+        Self::FindingsVoteRepair,
         Self::Fix,
     ];
 
@@ -60,7 +63,8 @@ impl PromptName {
     pub const OF_VOTES: [Self; 2] = [Self::Vote, Self::VoteRepair];
 
     /// What a review uses, its vote included.
-    pub const OF_REVIEWS: [Self; 4] = [Self::Review, Self::FindingsFormat, Self::FindingsRepair, Self::FindingsVote];
+    pub const OF_REVIEWS: [Self; 5] =
+        [Self::Review, Self::FindingsFormat, Self::FindingsRepair, Self::FindingsVote, Self::FindingsVoteRepair];
 
     /// The file that holds it, here and in a folder of the user's own.
     #[must_use]
@@ -77,6 +81,7 @@ impl PromptName {
             Self::FindingsFormat => "findings-format.md",
             Self::FindingsRepair => "findings-repair.md",
             Self::FindingsVote => "findings-vote.md",
+            Self::FindingsVoteRepair => "findings-vote-repair.md",
             Self::Fix => "fix.md",
         }
     }
@@ -94,6 +99,7 @@ impl PromptName {
             Self::FindingsFormat => include_str!("../../prompts/findings-format.md"),
             Self::FindingsRepair => include_str!("../../prompts/findings-repair.md"),
             Self::FindingsVote => include_str!("../../prompts/findings-vote.md"),
+            Self::FindingsVoteRepair => include_str!("../../prompts/findings-vote-repair.md"),
             Self::Fix => include_str!("../../prompts/fix.md"),
         }
     }

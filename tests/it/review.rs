@@ -3,7 +3,9 @@
 mod decisions;
 mod kills;
 mod outputs;
+mod providers;
 mod targets;
+mod votes;
 mod world;
 
 pub(crate) use kills::PLACES;

@@ -115,9 +115,7 @@ impl<'a> Holding<'a> {
         }
         let (then, here) = (self.commit(commit).await?, self.commit(&self.here.commit).await?);
         let is_before = match (then, here) {
-            (Some(then), Some(here)) => {
-                then == here || self.git.is_ancestor(&then, &here).await.map_err(ask_failed)?
-            }
+            (Some(then), Some(here)) => then == here || self.git.is_ancestor(&then, &here).await.map_err(ask_failed)?,
             _ => false,
         };
         self.ancestors.insert(commit.to_owned(), is_before);

@@ -100,7 +100,9 @@ pub async fn decide_afterwards(layout: &Layout, base: &std::path::Path, response
     for id in reopen {
         let record = known(&findings, *id)?;
         if !held.contains(id) && record.declined_before.is_none() {
-            return Err(Error::usage(format!("{id} is not declined")).hint("`--reopen` is for findings that were declined"));
+            return Err(
+                Error::usage(format!("{id} is not declined")).hint("`--reopen` is for findings that were declined")
+            );
         }
     }
     keep(&register, &id, &work, &findings, response).await

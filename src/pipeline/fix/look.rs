@@ -8,7 +8,7 @@ use super::progress::Progress;
 use super::request::FixPlan;
 use super::select::open_count;
 use super::store::{Store, failed};
-use crate::config::{ResolvedModel, Target};
+use crate::config::ResolvedModel;
 use crate::engine::{record, show_last, stopped_state};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{self, Point};
@@ -19,8 +19,8 @@ use crate::git::CommitId;
 use crate::judging::Nonce;
 use crate::pipeline::gate::{Limits, look_at_diff};
 use crate::pipeline::review::{
-    ReviewWork, RoundOutcome, RoundRequest, Source, Surroundings, Texts, consolidate, declined, hold_round, omitted, open_ledger,
-    subject_text, take_snapshot, unusable,
+    ReviewWork, RoundOutcome, RoundRequest, Source, Surroundings, Texts, consolidate, declined, hold_round, omitted,
+    open_ledger, sees_files, subject_text, take_snapshot, unusable,
 };
 use crate::prompts::Prompts;
 use crate::secrets::Redactor;
@@ -72,7 +72,7 @@ impl Reviews<'_> {
             return self.reviewed(session, number, &tip, extent, open, all, around).map(|()| true);
         };
         let models = if is_last { certifiers(self.reviewers, self.fixer) } else { self.reviewers.to_vec() };
-        if models.iter().any(|model| matches!(model.target, Target::Process { .. })) {
+        if models.iter().chain(self.judges.iter().copied().flatten()).any(sees_files) {
             let (services, control) = (around.services, &mut *around.control);
             around.workspace = take_snapshot(session, &work.source, services, control, &mut *around.observer).await?;
             if around.is_stopped() {

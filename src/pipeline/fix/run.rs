@@ -7,8 +7,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rand::CryptoRng;
 
-use super::conclude::{Ended, finish};
 use super::afterwards::keep;
+use super::conclude::{Ended, finish};
 use super::decide::Response;
 use super::look::Reviews;
 use super::place::Place;
@@ -22,7 +22,7 @@ use super::store::{Store, failed as git_failed};
 use super::turn::{FixTurn, Repaired, begun_for, close};
 use super::uncommitted::commit_uncommitted;
 use crate::config::{ResolvedModel, names_a_secret};
-use crate::engine::{Context, Decision, Keeping, Outcome, Terms, end, record, show_last, total, written};
+use crate::engine::{Context, Decision, Keeping, Outcome, Terms, end, record, show_last, written};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::fault::{self, Point};
 use crate::findings::{FindingId, Findings, LedgerEntry};
@@ -30,7 +30,7 @@ use crate::git::{Git, RepoPath};
 use crate::pipeline::declines::DeclineRegister;
 use crate::pipeline::review::{Surroundings, Texts, asked_text, grow, open_ledger};
 use crate::prompts::{PromptName, Prompts};
-use crate::runner::{Meter, StopAll};
+use crate::runner::StopAll;
 use crate::secrets::Redactor;
 use crate::session::{
     AttemptEnd, Cast, Event, FixStep, GivenUp, NewPipeline, NewSession, Question, Session, SessionKind, waiting,
@@ -97,17 +97,7 @@ pub(super) async fn go_on<R: CryptoRng>(
     rng: &mut R,
 ) -> Result<Outcome> {
     let Context { services, control, observer, announce: _ } = context;
-    control.limit_cost(Meter::new(terms.max_cost, total(&session).known_usd));
-    let mut around = Surroundings {
-        services,
-        terms,
-        kind: session.kind(),
-        session: session.layout().clone(),
-        workspace: None,
-        control: &mut *control,
-        observer: &mut *observer,
-        rng,
-    };
+    let mut around = Surroundings::of(&session, services, terms, &mut *control, &mut *observer, rng);
     let called = services.reference(session.layout());
     let done = Fix { plan, prompts, failed, called: &called }.work(&mut session, &mut around).await;
     let stop = around.control.stop();

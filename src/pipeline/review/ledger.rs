@@ -80,6 +80,12 @@ pub(super) fn raise(
         }
     }
     grow(session, &mut ledger, entries, around)?;
+    // What was kept is what is voted on, also where keys in the environment are others by now.
+    for found in &mut kept {
+        if let Some(record) = ledger.findings().get(found.id) {
+            found.merged.finding = record.finding.clone();
+        }
+    }
     Ok(kept)
 }
 
@@ -138,7 +144,7 @@ pub(super) fn settle_standings(
 }
 
 fn votes_on(votes: &FindingVotes, finding: FindingId) -> Vec<LedgerVote> {
-    let cast = votes.judges.iter().flat_map(|judge| judge.ballot.votes.iter().map(|vote| (judge.id, vote)));
+    let cast = votes.judges.iter().flat_map(|judge| judge.votes().map(|vote| (judge.id, vote)));
     let cast = cast.filter(|(_, vote)| vote.finding == finding);
     cast.map(|(judge, vote)| LedgerVote { judge, verdict: vote.verdict, confidence: vote.confidence }).collect()
 }

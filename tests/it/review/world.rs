@@ -71,7 +71,11 @@ pub(super) struct Repo {
 
 impl Repo {
     pub(super) fn with(config: &TeamToml) -> Self {
-        let repo = Self { env: TestEnv::new() };
+        Self::of(TestEnv::new(), config)
+    }
+
+    pub(super) fn of(env: TestEnv, config: &TeamToml) -> Self {
+        let repo = Self { env };
         repo.git(&["init", "-q", "-b", "main"]);
         repo.env.write("src/sum.rs", SOUND);
         repo.env.write(".gitignore", "/ai-docs/\n/out/\n");
