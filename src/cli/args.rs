@@ -131,7 +131,7 @@ pub enum Command {
     Review(ReviewArgs),
     /// Review a change, and have what is found repaired on a branch of its own
     Fix(FixArgs),
-    /// Decide what a fix waits for
+    /// Decide what a fix waits for, or what later runs leave
     Respond(RespondArgs),
     /// Let a panel vote on what a branch changes, or review it, in CI
     Gate(GateArgs),

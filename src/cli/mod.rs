@@ -29,6 +29,7 @@ mod opener;
 mod panel;
 mod printer;
 mod report;
+mod respond;
 mod resume;
 mod review;
 mod run;

@@ -159,7 +159,7 @@ mod tests {
         FailOn, Leaks, ModelIdentity, ModelSettings, Price, Provider, Severity, Target, VoteRules, Wire,
     };
     use crate::engine::Keeping;
-    use crate::findings::MissingSeats;
+    use crate::findings::{EarlierDeclines, MissingSeats};
     use crate::pipeline::fix::{Consent, Start, TakeUncommitted};
     use crate::pipeline::review::{Source, Subject, SubjectKind};
     use crate::prompts::Prompts;
@@ -197,6 +197,7 @@ mod tests {
             files: Vec::new(),
             warnings: Vec::new(),
             source: Source::Nothing,
+            point: None,
         };
         let review = ReviewRequest {
             kind: SessionKind::Fix,
@@ -211,10 +212,12 @@ mod tests {
             fail_on: FailOn::default(),
             quorum: None,
             missing: MissingSeats::Tolerated,
+            session_reuse: SessionReuse::default(),
             terms: Default::default(),
             prompts: Arc::new(Prompts::embedded().unwrap()),
             prompts_dir: None,
             notes: Vec::new(),
+            declined: EarlierDeclines::default(),
         };
         FixRequest {
             review,

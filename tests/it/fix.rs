@@ -2,6 +2,7 @@
 
 mod conversations;
 mod decisions;
+mod declines;
 mod held;
 mod loops;
 mod refused;

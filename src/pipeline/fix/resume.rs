@@ -1,6 +1,7 @@
 //! What is left of a fix, and what a person decides about it.
 
 use std::path::Path;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use rand::CryptoRng;
@@ -11,8 +12,13 @@ use super::request::FixPlan;
 use super::run::{go_on, hashes_of};
 use crate::engine::{Context, Drifted, Outcome, ResumeOptions, show_last};
 use crate::error::{Error, Result};
+use crate::git::Git;
+use crate::pipeline::gate::ask_failed;
 use crate::pipeline::review::{Rest, open_ledger};
 use crate::session::{Session, waiting};
+
+/// How long one question to git may take.
+const GIT_LIMIT: Duration = Duration::from_secs(120);
 
 /// What is left of a fix.
 pub struct LeftOfFix {
@@ -70,6 +76,33 @@ impl LeftOfFix {
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.plan.fix.root
+    }
+
+    /// Looks whether the repository is there and has what the fix is about, and tells where that has moved on. Writes
+    /// nothing.
+    ///
+    /// # Errors
+    /// It is no repository, or another one.
+    pub async fn check_repository(&self) -> Result<Option<String>> {
+        let root = self.root();
+        let named = "name it with `--repository`, or run this in a clone of it";
+        let git = Git::new(root, GIT_LIMIT);
+        let is_repository = root.is_dir() && git.work_tree().await.map_err(ask_failed)?.is_some();
+        if !is_repository {
+            return Err(
+                Error::usage(format!("`{}` is not the repository of the fix any more", root.display())).hint(named)
+            );
+        }
+        let head = &self.plan.fix.head;
+        if git.commit(head).await.map_err(ask_failed)?.is_none() {
+            return Err(Error::usage(format!("commit `{head}` is not in the repository at `{}`", root.display()))
+                .hint(format!("it is what the fix is of: `git fetch` may bring it; or {named}")));
+        }
+        let now = git.commit("HEAD").await.map_err(ask_failed)?;
+        let moved = now.filter(|now| now.as_str() != head);
+        let short = head.get(..12).unwrap_or(head);
+        Ok(moved
+            .map(|now| format!("`HEAD` is at {} now; the fix goes on from {short}, which was reviewed", now.short())))
     }
 }
 
