@@ -9,6 +9,7 @@ use super::choosing::remember;
 use super::context::Context;
 use super::estimate;
 use super::panel::{conclude, prepare, prompts, resolve, terms, warn_of_missing};
+use super::respond;
 use super::review::{Reviewers, declined, intent_of, judges, reviewers};
 use crate::config::{Config, FileSettings, PROJECT_FILE, ResolvedModel, names_a_secret};
 use crate::engine::{Estimate, Keeping};
@@ -19,7 +20,7 @@ use crate::pipeline::fix::{self, Consent, FixRequest, Start, TakeUncommitted};
 use crate::pipeline::gate::{Revisions, ask_failed, settings_at};
 use crate::pipeline::review::{self, Look, ReviewRequest, Source, Subject, Target};
 use crate::secrets::Redactor;
-use crate::session::SessionKind;
+use crate::session::{Catalogue, SessionKind};
 
 /// How long one question to git may take.
 const GIT_LIMIT: Duration = Duration::from_secs(120);
@@ -99,7 +100,12 @@ pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
     let folder = request.review.keeping.folder();
     let prepared = prepare(context, config, &asked, folder, args.rules.require_blind).await?;
     let fixed = conclude(context, prepared, async |context| fix::fix(request, context, &mut rand::rng()).await).await?;
-    Ok(fixed.exit_code())
+    if args.repairs.yes {
+        // To one round, and no more: then it waits, whoever is there.
+        return Ok(fixed.exit_code());
+    }
+    let called = Catalogue::new(&settings.sessions_dir).reference(&fixed.layout);
+    respond::after(&fixed, &called, &respond::Terms::of(false, &args.pace), context).await
 }
 
 /// The repository and the commits, and the settings of the base: what is run is not for the branch to say.

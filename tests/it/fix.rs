@@ -1,5 +1,6 @@
 //! `team fix` and `team respond`, on real repositories with planted faults.
 
+mod asking;
 mod decisions;
 mod declines;
 mod loops;
