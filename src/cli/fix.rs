@@ -11,6 +11,7 @@ use super::estimate;
 use super::gate::finish;
 use super::gate_outputs::Outputs;
 use super::panel::{conclude_silently, prepare, prompts, resolve, terms, warn_of_missing};
+use super::respond;
 use super::review::{Reviewers, declined, intent_of, judges, judging, reviewers};
 use crate::config::{Config, FileSettings, PROJECT_FILE, ResolvedModel, names_a_secret};
 use crate::engine::{self, Keeping, Outcome};
@@ -22,7 +23,7 @@ use crate::pipeline::fix::{self, Consent, FixRequest, Start, TakeUncommitted};
 use crate::pipeline::gate::{Revisions, ask_failed, settings_at};
 use crate::pipeline::review::{self, Look, ReviewRequest, Source, Subject, Target};
 use crate::secrets::Redactor;
-use crate::session::SessionKind;
+use crate::session::{Catalogue, SessionKind};
 
 /// How long one question to git may take.
 const GIT_LIMIT: Duration = Duration::from_secs(120);
@@ -42,13 +43,21 @@ pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
     // An estimate writes nothing.
     let estimate = args.who.choice.estimate;
     let outputs = if estimate { Outputs::none() } else { Outputs::of(&args.outputs, context)? };
-    let (report, text, error) = match work(args, context).await {
+    let (outcome, called) = match work(args, context).await {
         Ok(Ended::Estimated(code)) => return Ok(code),
         Err(error) if estimate => return Err(error),
-        Ok(Ended::Fixed(outcome)) => (fix::reported(&outcome)?, outcome.verdict, None),
-        Err(error) => (fix::not_begun(&error), None, Some(error)),
+        Ok(Ended::Fixed { outcome, called }) => (outcome, called),
+        Err(error) => return finish(context, &outputs, &fix::not_begun(&error), None, Some(error)),
     };
-    finish(context, &outputs, &report, text.as_deref(), error)
+    let code = finish(context, &outputs, &fix::reported(&outcome)?, outcome.verdict.as_deref(), None)?;
+    // `--yes` consents to one round, and no more: then it waits, whoever is there.
+    if args.repairs.yes {
+        return Ok(code);
+    }
+    let terms = respond::Terms::of(false, &args.pace);
+    let Some(decided) = respond::decided(&outcome, &called, &terms, context).await? else { return Ok(code) };
+    outputs.write(&fix::reported(&decided)?, context)?;
+    Ok(decided.exit_code())
 }
 
 /// How the command ended.
@@ -56,7 +65,12 @@ enum Ended {
     /// Nobody was to be asked.
     Estimated(ExitCode),
     /// The panel was asked.
-    Fixed(Box<Outcome>),
+    Fixed {
+        /// What it came to.
+        outcome: Box<Outcome>,
+        /// How the session is named on a command line.
+        called: String,
+    },
 }
 
 async fn work(args: &FixArgs, context: &Context) -> Result<Ended> {
@@ -125,7 +139,9 @@ async fn work(args: &FixArgs, context: &Context) -> Result<Ended> {
     let folder = request.review.keeping.folder();
     let prepared = prepare(context, config, &asked, folder, args.rules.require_blind).await?;
     let work = async |context: engine::Context<'_>| fix::fix(request, context, &mut rand::rng()).await;
-    conclude_silently(context, prepared, work).await.map(|outcome| Ended::Fixed(Box::new(outcome)))
+    let outcome = conclude_silently(context, prepared, work).await?;
+    let called = Catalogue::new(&settings.sessions_dir).reference(&outcome.layout);
+    Ok(Ended::Fixed { outcome: Box::new(outcome), called })
 }
 
 /// The repository and the commits, and the settings of the base: what is run is not for the branch to say.

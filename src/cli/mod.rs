@@ -1,6 +1,7 @@
 //! The command line: one file per command.
 
 pub mod args;
+mod asking;
 mod caller;
 mod choosing;
 mod completions;

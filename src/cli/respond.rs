@@ -1,14 +1,15 @@
 //! `team respond`: what a person decides about a fix that waits, or about findings of a session that has ended. And a fix
 //! that goes on after it was cut off, which may wait for such a decision.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::args::{RespondArgs, ResumeArgs};
+use super::args::{PaceArgs, RespondArgs, ResumeArgs};
+use super::asking::{ask, can_ask};
 use super::context::Context;
 use super::panel::conclude;
 use super::resume::{pace, prepare_again};
-use crate::engine::ResumeOptions;
+use crate::engine::{Outcome, ResumeOptions};
 use crate::error::{Error, ExitCode, Result};
 use crate::git::Git;
 use crate::pipeline::fix::{self, Ending, LeftOfFix, Response, check_response, decide_afterwards};
@@ -25,33 +26,112 @@ pub(super) async fn resume_fix(
     args: &ResumeArgs,
     context: &Context,
 ) -> Result<ExitCode> {
-    let options = ResumeOptions { failed: args.failed, accept_drift: args.accept_drift, pace: pace(&args.pace) };
-    let left = left_of(&session, options, None, context).await?;
+    let mut terms = Terms::of(args.accept_drift, &args.pace);
+    terms.options.failed = args.failed;
+    let left = left_of(&session, &terms, context).await?;
     if left.is_over() {
         context.printer.note(format!("nothing is left to do in `{}`", session.id()));
         context.printer.document(&fs_err::read_to_string(session.layout().report()).unwrap_or_default())?;
         return Ok(ExitCode::DONE);
     }
-    if let Some(page) = left.waits() {
-        context.printer.document(page)?;
+    if let Some(to_decide) = left.waits() {
+        context.printer.document(&to_decide.page)?;
         context.printer.note(format!("`{}` waits for a decision; `team respond {called}` answers", session.id()));
-        return Ok(ExitCode::WAITING);
+        let layout = session.layout().clone();
+        drop((left, session));
+        return Ok(code_of(decide(layout, called, &terms, context).await?.as_ref()));
     }
     context.printer.note(format!("going on with `{}`", session.id()));
     let prepared = prepare_again(context, &session, &left.rest().asked(), left.rest().terms()).await?;
     let resumed =
         conclude(context, prepared, async |context| fix::resume_fix(session, left, context, &mut rand::rng()).await)
             .await?;
-    Ok(resumed.exit_code())
+    after(&resumed, called, &terms, context).await
+}
+
+/// What is said on the command line besides the decision.
+pub(super) struct Terms {
+    options: ResumeOptions,
+    repository: Option<PathBuf>,
+}
+
+impl Terms {
+    /// Those of a command that goes on with a fix.
+    pub(super) fn of(accept_drift: bool, limits: &PaceArgs) -> Self {
+        Self { options: ResumeOptions { failed: false, accept_drift, pace: pace(limits) }, repository: None }
+    }
+}
+
+/// The exit code of a fix that came to an end; one that waits for a decision goes on where a person is there to make it.
+async fn after(outcome: &Outcome, called: &str, terms: &Terms, context: &Context) -> Result<ExitCode> {
+    let decided = decided(outcome, called, terms, context).await?;
+    Ok(decided.as_ref().unwrap_or(outcome).exit_code())
+}
+
+/// What a fix that waits for a decision came to where a person was there to make it; `None` where nobody made one.
+pub(super) async fn decided(
+    outcome: &Outcome,
+    called: &str,
+    terms: &Terms,
+    context: &Context,
+) -> Result<Option<Outcome>> {
+    match outcome.exit_code() {
+        ExitCode::WAITING => decide(outcome.layout.clone(), called, terms, context).await,
+        _ => Ok(None),
+    }
+}
+
+/// Asks a person on a terminal what is to be decided, as long as there is something, and goes on with the fix.
+async fn decide(layout: Layout, called: &str, terms: &Terms, context: &Context) -> Result<Option<Outcome>> {
+    let mut decided = None;
+    while can_ask(context) {
+        let session = Session::open(layout.clone())?;
+        let left = left_of(&session, terms, context).await?;
+        let Some(to_decide) = left.waits().cloned() else { break };
+        // Nobody is kept from it meanwhile: the answer may come from another terminal.
+        drop((left, session));
+        let Some(response) = ask(&to_decide, context).await? else { break };
+        let session = Session::open(layout.clone())?;
+        let left = left_of(&session, terms, context).await?;
+        if left.waits() != Some(&to_decide) {
+            return Err(Error::usage(format!("`{}` was decided about elsewhere meanwhile", session.id()))
+                .hint("`team status` shows how it stands"));
+        }
+        let outcome = go_on(session, left, response, called, context).await?;
+        let waits = outcome.exit_code() == ExitCode::WAITING;
+        decided = Some(outcome);
+        if !waits {
+            break;
+        }
+    }
+    Ok(decided)
+}
+
+/// Goes on with a fix that waits, by this decision.
+async fn go_on(
+    session: Session,
+    left: LeftOfFix,
+    mut response: Response,
+    called: &str,
+    context: &Context,
+) -> Result<Outcome> {
+    check_response(&session, &response)?;
+    response.by = person(left.root(), context).await;
+    let prepared = prepare_again(context, &session, &left.rest().asked(), left.rest().terms()).await?;
+    context.printer.note(format!("going on with `{called}`"));
+    conclude(context, prepared, async |context| fix::respond(session, left, &response, context, &mut rand::rng()).await)
+        .await
+}
+
+/// The exit code of a fix that waits, and of what was decided about it.
+fn code_of(decided: Option<&Outcome>) -> ExitCode {
+    decided.map_or(ExitCode::WAITING, Outcome::exit_code)
 }
 
 /// What is left, with the repository where it is now: where it was, else around the current folder.
-async fn left_of(
-    session: &Session,
-    options: ResumeOptions,
-    named: Option<&Path>,
-    context: &Context,
-) -> Result<LeftOfFix> {
+async fn left_of(session: &Session, terms: &Terms, context: &Context) -> Result<LeftOfFix> {
+    let Terms { options, repository } = terms;
+    let (options, named) = (*options, repository.as_ref());
     let named = named.map(|path| context.cwd.join(path));
     let left = LeftOfFix::of(session, options, named.as_deref())?;
     for difference in left.rest().drift() {
@@ -92,22 +172,18 @@ pub(super) async fn respond(args: &RespondArgs, context: &Context) -> Result<Exi
     }
     let session = Session::open(layout)?;
     let called = catalogue.reference(session.layout());
-    let options = ResumeOptions { failed: false, accept_drift: args.accept_drift, pace: pace(&args.pace) };
-    let left = left_of(&session, options, args.repository.as_deref(), context).await?;
+    let repository = args.repository.clone();
+    let terms = Terms { repository, ..Terms::of(args.accept_drift, &args.pace) };
+    let left = left_of(&session, &terms, context).await?;
     if response.is_empty() && response.note.is_none() {
-        let Some(page) = left.waits() else { return check_response(&session, &response).map(|()| ExitCode::DONE) };
-        context.printer.document(page)?;
-        return Ok(ExitCode::WAITING);
+        let Some(to_decide) = left.waits() else { return check_response(&session, &response).map(|()| ExitCode::DONE) };
+        context.printer.document(&to_decide.page)?;
+        let layout = session.layout().clone();
+        drop((left, session));
+        return Ok(code_of(decide(layout, &called, &terms, context).await?.as_ref()));
     }
-    check_response(&session, &response)?;
-    response.by = person(left.root(), context).await;
-    let prepared = prepare_again(context, &session, &left.rest().asked(), left.rest().terms()).await?;
-    context.printer.note(format!("going on with `{called}`"));
-    let responded = conclude(context, prepared, async |context| {
-        fix::respond(session, left, &response, context, &mut rand::rng()).await
-    })
-    .await?;
-    Ok(responded.exit_code())
+    let outcome = go_on(session, left, response, &called, context).await?;
+    after(&outcome, &called, &terms, context).await
 }
 
 /// Whether nothing goes on in it or waits any more, so that its findings can only be decided about for later runs.
@@ -147,5 +223,5 @@ fn response(args: &RespondArgs) -> Response {
         _ => None,
     };
     let (fix, decline, reopen) = (fix.clone(), decline.clone(), reopen.clone());
-    Response { fix, decline, reopen, add: add.clone(), end, note: note.clone(), by: None }
+    Response { fix, decline, reopen, add: add.clone(), end, note: note.clone(), ..Response::default() }
 }

@@ -1,5 +1,6 @@
 //! `team fix` and `team respond`, on real repositories with planted faults.
 
+mod asking;
 mod conversations;
 mod decisions;
 mod declines;

@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use super::decide::{Response, check_note, known};
+use super::decide::{Response, known};
 use crate::error::{Error, Result};
 use crate::findings::{FindingId, FindingState, Findings, LedgerRead, Remark};
 use crate::pipeline::declines::{DeclineRegister, NewDecision};
@@ -33,7 +33,7 @@ fn decisions(
     let mut decisions = Vec::new();
     for id in &response.decline {
         let Some(record) = findings.get(*id) else { continue };
-        let note = Remark::new(response.note.as_deref().unwrap_or_default());
+        let note = Remark::new(response.note_on(*id).unwrap_or_default());
         let declined = Some((work.point.clone(), record.finding.clone(), note));
         decisions.push(NewDecision { session: session.to_owned(), finding: *id, by: by.clone(), declined });
     }
@@ -67,7 +67,7 @@ fn decisions(
 /// # Errors
 /// Something else is decided, a finding is not one that this can be said of, or it cannot be kept.
 pub async fn decide_afterwards(layout: &Layout, base: &std::path::Path, response: &Response) -> Result<()> {
-    let Response { fix, decline, reopen, add, end, note, by: _ } = response;
+    let Response { fix, decline, reopen, add, end, note, notes, by: _ } = response;
     let id = layout.name();
     if !fix.is_empty() || !add.is_empty() || end.is_some() {
         return Err(Error::usage(format!("`{id}` has ended, and waits for no decision"))
@@ -77,7 +77,7 @@ pub async fn decide_afterwards(layout: &Layout, base: &std::path::Path, response
         return Err(Error::usage(format!("nothing is decided, and `{id}` has ended"))
             .hint("`--decline F01 --note WHY` or `--reopen F01`: later reviews and fixes of the branch are told"));
     }
-    check_note(note.as_deref())?;
+    note.iter().chain(notes.values()).try_for_each(|note| Response::check_note(note))?;
     if let Some(both) = reopen.iter().find(|id| decline.contains(id)) {
         return Err(Error::usage(format!("{both} cannot be both opened again and declined")).hint("name it once"));
     }

@@ -1,5 +1,6 @@
 //! What a person decides, as entries of the ledger: functions of the findings and of the decision.
 
+use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
@@ -62,6 +63,9 @@ pub struct Response {
     /// What the person says about it; the fixer is told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// What the person says about one of the findings, instead of that.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub notes: BTreeMap<FindingId, String>,
     /// Who decides, as git calls that person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
@@ -71,7 +75,7 @@ impl Response {
     /// Whether nothing is decided.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let Self { fix, decline, reopen, add, end, note: _, by: _ } = self;
+        let Self { fix, decline, reopen, add, end, note: _, notes: _, by: _ } = self;
         end.is_none() && fix.is_empty() && decline.is_empty() && reopen.is_empty() && add.is_empty()
     }
 
@@ -88,13 +92,30 @@ impl Response {
         })?
     }
 
+    /// Refuses a note that would be cut: models are told of it in later rounds and runs.
+    pub fn check_note(note: &str) -> Result<()> {
+        let (length, most) = (note.trim().chars().count(), Remark::LONGEST);
+        if length > most {
+            return Err(Error::usage(format!("a note of {length} characters is too long: at most {most} are kept"))
+                .hint("say it in fewer words; later rounds and runs are told of it"));
+        }
+        Ok(())
+    }
+
+    /// What the person says about `finding`; nothing where that is blank.
+    #[must_use]
+    pub fn note_on(&self, finding: FindingId) -> Option<&str> {
+        let note = self.notes.get(&finding).or(self.note.as_ref())?.trim();
+        (!note.is_empty()).then_some(note)
+    }
+
     /// Refuses what does not fit the findings, before anything is written.
     pub fn check(&self, findings: &Findings) -> Result<()> {
         if self.is_empty() {
             return Err(Error::usage("nothing is decided")
                 .hint("`--fix F01`, `--decline F02`, `--add \"src/a.rs:3: what is wrong\"`, or `--approve`, `--skip`, `--abort`"));
         }
-        check_note(self.note.as_deref())?;
+        self.note.iter().chain(self.notes.values()).try_for_each(|note| Self::check_note(note))?;
         for (one, other, told) in [
             (&self.fix, &self.decline, "both repaired and declined"),
             (&self.reopen, &self.decline, "both opened again and declined"),
@@ -128,15 +149,17 @@ impl Response {
 
     /// What is still to be written into the ledger for it; what is there already is not written again.
     pub(super) fn entries(&self, findings: &Findings, round: u32) -> Vec<LedgerEntry> {
-        let note = self.note.as_deref().filter(|note| !note.trim().is_empty()).map(Remark::new);
-        let by = Witness::Person { note: note.clone() };
-        let sustained = |finding| {
-            LedgerEntry::Sustained(Ruling { finding, round, by: by.clone(), consensus: Consensus::Unanimous })
+        let note = |finding: FindingId| self.note_on(finding).map(Remark::new);
+        let by = |finding: FindingId| Witness::Person { note: note(finding) };
+        let sustained = |finding: FindingId| {
+            let by = by(finding);
+            LedgerEntry::Sustained(Ruling { finding, round, by, consensus: Consensus::Unanimous })
         };
         let mut entries = Vec::new();
         for finding in &self.fix {
             let Some(record) = findings.get(*finding) else { continue };
-            let is_decided = record.ruling.as_ref().is_some_and(|ruling| ruling.by == by && ruling.round == round);
+            let is_decided =
+                record.ruling.as_ref().is_some_and(|ruling| ruling.by == by(*finding) && ruling.round == round);
             match record.state {
                 FindingState::Rejected | FindingState::Declined => {
                     let why = Remark::new("a person wants it repaired");
@@ -151,13 +174,13 @@ impl Response {
         }
         for finding in &self.decline {
             if findings.get(*finding).is_some_and(|record| record.state.is_open()) {
-                let note = note.clone().unwrap_or_else(|| Remark::new(""));
+                let note = note(*finding).unwrap_or_else(|| Remark::new(""));
                 entries.push(LedgerEntry::Declined { finding: *finding, round, note, before: None });
             }
         }
         for finding in &self.reopen {
             if findings.get(*finding).is_some_and(|record| record.state == FindingState::Declined) {
-                let why = note.clone().unwrap_or_else(|| Remark::new("a person takes the decline back"));
+                let why = note(*finding).unwrap_or_else(|| Remark::new("a person takes the decline back"));
                 entries.push(LedgerEntry::Reopened { finding: *finding, round, why });
             }
         }
@@ -167,7 +190,7 @@ impl Response {
             if findings.iter().any(|record| record.finding == content) {
                 continue;
             }
-            entries.push(LedgerEntry::Raised { finding: next, round, by: by.clone(), content, caused_by: None });
+            entries.push(LedgerEntry::Raised { finding: next, round, by: by(next), content, caused_by: None });
             entries.push(sustained(next));
             next = next.next();
         }
@@ -201,7 +224,8 @@ impl Response {
             }
             .to_owned()
         }));
-        parts.join("; ")
+        let notes = self.notes.iter().map(|(id, note)| format!("{id}: {note}"));
+        parts.into_iter().chain(notes).collect::<Vec<_>>().join("; ")
     }
 }
 
@@ -212,17 +236,6 @@ pub(super) fn known(findings: &Findings, id: FindingId) -> Result<&FindingRecord
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         Error::usage(format!("there is no finding {id}")).hint(format!("the findings are {known}"))
     })
-}
-
-/// Refuses a note that would be cut: models are told of it in later rounds and runs.
-pub(super) fn check_note(note: Option<&str>) -> Result<()> {
-    let length = note.map_or(0, |note| note.trim().chars().count());
-    if length > Remark::LONGEST {
-        let most = Remark::LONGEST;
-        return Err(Error::usage(format!("`--note` has {length} characters, and at most {most} are kept"))
-            .hint("say it in fewer words; later rounds and runs are told of it"));
-    }
-    Ok(())
 }
 
 /// A finding of a person's: where it is, if that is said, and what is wrong.

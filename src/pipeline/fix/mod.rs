@@ -34,6 +34,6 @@ pub use check::{CheckEnd, CheckKind, CheckResult};
 pub use decide::{Ending, Response};
 pub use outcome::{not_begun, reported};
 pub use request::{Consent, FixRequest, Start, TakeUncommitted};
-pub use resume::{LeftOfFix, check_response, respond, resume_fix};
+pub use resume::{LeftOfFix, ToDecide, check_response, respond, resume_fix};
 pub use run::fix;
 pub use stop::StopReason;
