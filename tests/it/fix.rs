@@ -2,6 +2,7 @@
 
 mod decisions;
 mod loops;
+mod outputs;
 mod refused;
 mod resuming;
 mod world;
