@@ -90,6 +90,7 @@ async fn work(args: &FixArgs, context: &Context) -> Result<Ended> {
         fail_on: settings.review.fail_on,
         quorum: settings.review.quorum.map(std::num::NonZeroU32::get),
         missing: if args.rules.strict { MissingSeats::Refused } else { MissingSeats::Tolerated },
+        session_reuse: settings.session_reuse,
         terms: terms(settings, args.rules.require_blind),
         prompts: Arc::new(prompts),
         prompts_dir,

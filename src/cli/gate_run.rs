@@ -213,6 +213,7 @@ impl Ask<'_> {
             fail_on: settings.review.fail_on,
             quorum: settings.gate.quorum.map(std::num::NonZeroU32::get),
             missing: if args.strict { MissingSeats::Refused } else { MissingSeats::Tolerated },
+            session_reuse: settings.session_reuse,
             terms: terms(settings, args.require_blind),
             prompts: Arc::new(prompts),
             prompts_dir,

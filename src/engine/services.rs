@@ -159,6 +159,29 @@ impl Services {
         &self.sessions
     }
 
+    /// From now on no process may change what is in `folders`, but for what is its own. Where nothing holds processes it can
+    /// only be looked at afterwards whether one did.
+    pub(crate) fn protect(&self, folders: &[PathBuf]) {
+        if let Some(around) = &self.surroundings {
+            around.protect(folders);
+        }
+    }
+
+    /// Whether something holds every process, so that none can change what is protected.
+    pub(crate) fn holds_all(&self) -> bool {
+        self.mechanism() != Mechanism::TreeWalk && !self.exceptions
+    }
+
+    /// The folder that the command was started in, where a process is asked.
+    pub(crate) fn current(&self) -> Option<&Path> {
+        self.surroundings.as_ref().map(|around| around.current())
+    }
+
+    /// What no process may change.
+    pub(crate) fn protected(&self) -> &[PathBuf] {
+        self.surroundings.as_ref().map_or(&[], |around| around.protected())
+    }
+
     /// How many slots the limit of open files allows at once.
     #[must_use]
     pub fn at_once(&self) -> usize {

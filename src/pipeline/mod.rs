@@ -8,6 +8,7 @@ mod consolidated;
 mod estimate;
 pub mod fix;
 pub mod gate;
+mod guard;
 pub mod review;
 pub mod roles;
 

@@ -4,6 +4,7 @@ mod decisions;
 mod kills;
 mod outputs;
 mod providers;
+mod quality;
 mod targets;
 mod votes;
 pub(crate) mod world;

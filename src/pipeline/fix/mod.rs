@@ -21,7 +21,6 @@ mod resume;
 mod run;
 mod scope;
 mod select;
-mod stand;
 mod stop;
 mod store;
 #[cfg(test)]
@@ -35,5 +34,4 @@ pub use outcome::{not_begun, reported};
 pub use request::{Consent, FixRequest, Start, TakeUncommitted};
 pub use resume::{LeftOfFix, check_response, respond, resume_fix};
 pub use run::fix;
-pub use stand::{FixBranch, FixStand};
 pub use stop::StopReason;

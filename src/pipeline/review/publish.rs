@@ -18,6 +18,7 @@ use crate::findings::{
 };
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
+use crate::pipeline::roles;
 use crate::pipeline::{Consolidated, FindingJudge, ReviewOutcome, Reviewer, consolidated};
 use crate::session::slot::Reason;
 use crate::session::{
@@ -137,7 +138,15 @@ pub(super) fn publish(
     session.panel_mut().settle()?;
     let money = total(session);
     let head = session.panel().head();
-    let facts = Told { session: session.id(), head, first: &first, isolation: &isolation, money: &money };
+    let conversations = roles::told(session)?;
+    let facts = Told {
+        session: session.id(),
+        head,
+        first: &first,
+        isolation: &isolation,
+        money: &money,
+        conversations: &conversations,
+    };
     let account = report(work, &verdict, &reviewers, &round.seats, &place, &facts);
     let account = redactor.text(&account);
     let text = told + &trailer(&facts);
@@ -228,6 +237,7 @@ fn notes(mut notes: Vec<String>, round: &RoundEnd, judged: Option<&PanelFolder>)
                 .to_owned(),
         ),
     }
+    notes.extend(round.touched.clone());
     notes.extend(round.votes.judges.iter().filter_map(repair_note));
     let asked = judged.map(|judged| (judged.manifest(), judged.status()));
     notes.extend(panel_notes(round.folder.status(), round.folder.manifest(), asked));

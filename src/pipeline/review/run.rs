@@ -9,6 +9,7 @@ use super::publish::{Published, publish, published};
 use super::request::{ReviewPlan, ReviewRequest, ReviewWork};
 use super::round::{RoundOutcome, RoundRequest, Surroundings, hold_round};
 use super::snapshot;
+use super::talks::Talks;
 use super::texts::{Texts, omitted};
 use super::votes::sees_files;
 use crate::engine::{
@@ -18,6 +19,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::findings::{Known, Sight};
 use crate::ids::Sha256Hash;
 use crate::judging::Nonce;
+use crate::pipeline::guard::protect;
 use crate::prompts::Prompts;
 use crate::session::{Cast, Event, InnerPanel, NewPipeline, NewSession, Session, SessionState, accepted};
 
@@ -116,6 +118,7 @@ async fn hold(
     let cast = cast.ok_or_else(|| Error::new(ErrorKind::Integrity, "the session's manifest names no reviewers"))?;
     let judges = session.panel().manifest().judges.clone();
     if cast.panel.iter().chain(judges.iter().flatten()).any(sees_files) {
+        protect(work.source.root(), around.services).await;
         around.workspace = match snapshot::taken(session)? {
             Some(taken) => Some(taken),
             None => {
@@ -149,6 +152,7 @@ async fn hold(
         known: &Known::new(),
         claimed: &[],
         caused_by: None,
+        talks: Talks::begun(session, work.session_reuse, cast.panel.len()),
         failed,
     };
     match hold_round(session, &request, around).await? {

@@ -26,6 +26,8 @@ pub(super) struct Told<'a> {
     pub(super) isolation: &'a str,
     /// What was spent.
     pub(super) money: &'a Money,
+    /// How the conversations went: a line for each seat, with its own.
+    pub(super) conversations: &'a [(String, Vec<String>)],
 }
 
 /// The end of `verdict.md`.
@@ -90,6 +92,15 @@ pub(super) fn report(
             (ReviewOutcome::Found { count, .. }, _) => format!("{count} found"),
         };
         writeln!(text, "| {} | {} | {how} |", reviewer.id, inline(&reviewer.model, TEXT)).ok();
+    }
+    if !told.conversations.is_empty() {
+        writeln!(text, "\n## Conversations\n").ok();
+        for (seat, strayed) in told.conversations {
+            writeln!(text, "- {}", inline(seat, TEXT)).ok();
+            for line in strayed {
+                writeln!(text, "  - {}", inline(line, TEXT)).ok();
+            }
+        }
     }
     writeln!(text, "\n## Files\n").ok();
     writeln!(text, "- `{}`: what was reviewed", work.kind.file()).ok();
