@@ -71,7 +71,7 @@ Exit codes:
 Standard output is data, standard error is everything else.";
 
 const MCP: &str = "\
-A server of the Model Context Protocol on standard input and output, for revisions 2025-11-25 (with its handshake) and
+A server of the Model Context Protocol on standard input and output, for revisions 2025-11-25 (with its handshake) and \
 2026-07-28 (without one). A client starts it, for example by this entry in the `.mcp.json` of a project:
 
   {\"mcpServers\": {\"team\": {\"command\": \"team\", \"args\": [\"mcp\"]}}}
@@ -182,8 +182,8 @@ Examples:
   team run -m claude,codex --remember question.md
   team run -m claude,codex --workspace . \"Where does this leak?\"
 
-Without `-m`, the panel is that of `[contexts.x]` where the task's words are of that kind (debug,
-research, coding, review, architecture, testing, or one of your own), else `panel`, else what is
+Without `-m`, the panel is that of `[contexts.x]` where the task's words are of that kind (debug, \
+research, coding, review, architecture, testing, or one of your own), else `panel`, else what is \
 found here. `team models` lists names.")]
 pub struct RunArgs {
     /// What to ask, and whom.
@@ -207,9 +207,9 @@ Examples:
   team judge latest --import other/judging/votes.json
   team judge latest --import judge.txt --import-pattern '^(?<answer>\\d\\d): (?<verdict>\\w+)'
 
-Imported ballots are counted by the same code, and nobody is asked. Without a pattern a file is in the schema of
-`votes.json`. With one, each match is a vote (groups `answer`, `verdict`) or a judgement of two answers against each other
-(groups `a`, `b`, `winner`); `judge`, `confidence` and `summary` may be there as well. Answers are named by their number or
+Imported ballots are counted by the same code, and nobody is asked. Without a pattern a file is in the schema of \
+`votes.json`. With one, each match is a vote (groups `answer`, `verdict`) or a judgement of two answers against each other \
+(groups `a`, `b`, `winner`); `judge`, `confidence` and `summary` may be there as well. Answers are named by their number or \
 by their model, by one judge not by both, winners also by `A`, `B` or `tie`.")]
 pub struct JudgeArgs {
     /// A session's folder, id, beginning of its id, or `latest`
@@ -395,7 +395,7 @@ pub struct InitArgs {
 /// See the whole thing work with a small local model
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-The first time it sets up the model (127 MB, kept in the cache folder). It exits with 0 when there is a verdict,
+The first time it sets up the model (127 MB, kept in the cache folder). It exits with 0 when there is a verdict, \
 whatever so small a model voted.")]
 pub struct DemoArgs {
     /// The question [default: a built-in one]

@@ -6,6 +6,7 @@ mod decisions;
 mod declines;
 mod held;
 mod loops;
+mod outputs;
 mod refused;
 mod resuming;
 mod world;

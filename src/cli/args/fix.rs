@@ -18,9 +18,9 @@ Examples:
   team fix --severity high --only 'src/**'
   team fix --sarif fix.sarif --junit fix.xml     what is open at the end, and what was mended, for CI
 
-A round is: the panel reviews and votes, one fixer repairs the sustained findings in a folder of its own, the result is
-looked at and tested and committed there, and the panel looks at the repair. When nothing that meets `--fail-on` is open,
-a fresh panel looks at all of it once more. The result is a new branch `team/fix-..`; your work tree, index and other
+A round is: the panel reviews and votes, one fixer repairs the sustained findings in a folder of its own, the result is \
+looked at and tested and committed there, and the panel looks at the repair. When nothing that meets `--fail-on` is open, \
+a fresh panel looks at all of it once more. The result is a new branch `team/fix-..`; your work tree, index and other \
 branches stay as they are, and nothing is pushed. `test` and `lint` of `[fix]` come from the base, never from the branch.
 
 What only a person can decide parks the session: `team respond` answers.
