@@ -18,8 +18,8 @@ use crate::engine::{Services, Terms, show_last, total};
 use crate::error::Result;
 use crate::findings::{FindingVotes, Identified, Known, merge};
 use crate::ids::{Sha256Hash, SlotId};
-use crate::runner::{Control, Meter, Observer, StopAll, Workspace};
 use crate::pipeline::guard::Watch;
+use crate::runner::{Control, Meter, Observer, StopAll, Workspace};
 use crate::session::{Admission, Event, InnerPanel, Layout, NewInner, PanelFolder, Session, SessionKind};
 
 /// What surrounds a round.
