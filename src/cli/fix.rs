@@ -49,12 +49,13 @@ pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
     }
     let settings = config.settings();
     let subject = subject(&place, context, args.rules.no_workspace).await?;
-    let intent = args.intent.as_deref().map(|intent| intent_of(intent, context)).transpose()?;
-    let Reviewers { models, notes, chosen } = reviewers(context, config, &args.choice).await?;
+    let intent = args.who.intent.as_deref().map(|intent| intent_of(intent, context)).transpose()?;
+    let Reviewers { models, notes, chosen } = reviewers(context, config, &args.who.choice).await?;
     let judges = judges(context, config).await?;
     let fixer = fixer(context, config)?;
     let (prompts, prompts_dir) = prompts(context, args.rules.prompts.as_deref())?;
     let review = ReviewRequest {
+        kind: SessionKind::Fix,
         keeping: Keeping::Folder(settings.sessions_dir.clone()),
         title: args.name.clone().unwrap_or_else(|| title(&place.root, context)),
         intent,
@@ -87,11 +88,11 @@ pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
         consent: if args.repairs.yes { Consent::OneRound } else { Consent::Ask },
     };
     request.check()?;
-    if args.choice.estimate {
+    if args.who.choice.estimate {
         return estimate::show(context, &estimated(&request));
     }
     if let Some(chosen) = &chosen {
-        remember(context, config, &args.choice, chosen)?;
+        remember(context, config, &args.who.choice, chosen)?;
     }
     if request.test.is_empty() && request.lint.is_empty() {
         context.printer.warning("no check is configured: `test` and `lint` of `[fix]`, or `--test COMMAND`");
@@ -219,7 +220,7 @@ pub(super) async fn resume_fix(
         return Ok(ExitCode::WAITING);
     }
     context.printer.note(format!("going on with `{}`", session.id()));
-    let prepared = prepare_again(context, &session, &left.asked(), left.terms()).await?;
+    let prepared = prepare_again(context, &session, &left.rest().asked(), left.rest().terms()).await?;
     let resumed =
         conclude(context, prepared, async |context| fix::resume_fix(session, left, context, &mut rand::rng()).await)
             .await?;
@@ -235,7 +236,7 @@ async fn left_of(
 ) -> Result<LeftOfFix> {
     let named = named.map(|path| context.cwd.join(path));
     let left = LeftOfFix::of(session, options, named.as_deref())?;
-    for difference in left.drift() {
+    for difference in left.rest().drift() {
         context.printer.warning(difference);
     }
     if left.root().is_dir() {
@@ -268,7 +269,7 @@ pub(super) async fn respond(args: &RespondArgs, context: &Context) -> Result<Exi
         return Ok(ExitCode::WAITING);
     }
     check_response(&session, &response)?;
-    let prepared = prepare_again(context, &session, &left.asked(), left.terms()).await?;
+    let prepared = prepare_again(context, &session, &left.rest().asked(), left.rest().terms()).await?;
     context.printer.note(format!("going on with `{called}`"));
     let responded = conclude(context, prepared, async |context| {
         fix::respond(session, left, &response, context, &mut rand::rng()).await

@@ -79,12 +79,15 @@ fn write(given: Option<&Path>, layout: &Layout, text: &str, context: &Context) -
 }
 
 /// What takes out of a report the keys that its models are asked with, should one of them have repeated its own.
-fn redactor(layout: &Layout, context: &Context) -> Redactor {
+pub(super) fn redactor(layout: &Layout, context: &Context) -> Redactor {
     let panels = std::iter::once(layout.clone()).chain(layout.rounds().into_iter().map(|round| layout.round(round)));
     // Whether they can be read is for the report to tell.
     let manifests: Vec<Manifest> = panels.filter_map(|panel| Manifest::read(&panel.manifest()).ok()).collect();
-    let models = manifests.iter().flat_map(|manifest| manifest.models.values()).map(|member| &member.resolved);
-    engine::redactor_for(models, &context.environment)
+    let own = manifests.iter().flat_map(|manifest| manifest.models.values()).map(|member| &member.resolved);
+    let casts = manifests.iter().filter_map(|manifest| manifest.cast.as_ref());
+    let cast = casts.flat_map(|cast| cast.panel.iter().chain(cast.fixer.as_deref()));
+    let judges = manifests.iter().flat_map(|manifest| manifest.judges.iter().flatten());
+    engine::redactor_for(own.chain(cast).chain(judges), &context.environment)
 }
 
 /// What a check found, as a report tells it.

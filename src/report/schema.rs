@@ -8,7 +8,7 @@ use super::ci::GateReport;
 use super::json::StreamLine;
 use super::stats::Stats;
 use super::views::{ListEntry, SessionReport, StatusReport};
-use crate::findings::{LedgerLine, findings_schema};
+use crate::findings::{FindingStandings, FindingVotes, LedgerLine, ReviewResult, findings_schema};
 use crate::judging::Votes;
 use crate::session::gc::GcReport;
 use crate::session::{Manifest, Meta, Record, Status};
@@ -33,6 +33,12 @@ pub enum Format {
     Verdict,
     /// `verdict.json` of a vote on a task.
     TaskVerdict,
+    /// `verdict.json` of a review or a fix.
+    ReviewVerdict,
+    /// `votes.json` of a vote on findings.
+    FindingVotes,
+    /// `verdict.json` of a vote on findings.
+    FindingStandings,
     /// The `findings` block of a reviewer.
     Findings,
     /// Each line of `findings.jsonl`.
@@ -53,7 +59,7 @@ pub enum Format {
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 19] = [
         Self::Events,
         Self::Stream,
         Self::Status,
@@ -62,6 +68,9 @@ impl Format {
         Self::Votes,
         Self::Verdict,
         Self::TaskVerdict,
+        Self::ReviewVerdict,
+        Self::FindingVotes,
+        Self::FindingStandings,
         Self::Findings,
         Self::Ledger,
         Self::StatusOutput,
@@ -84,6 +93,9 @@ impl Format {
             Self::Votes => "votes",
             Self::Verdict => "verdict",
             Self::TaskVerdict => "task-verdict",
+            Self::ReviewVerdict => "review-verdict",
+            Self::FindingVotes => "finding-votes",
+            Self::FindingStandings => "finding-standings",
             Self::Findings => "findings",
             Self::Ledger => "ledger",
             Self::StatusOutput => "status-output",
@@ -109,6 +121,9 @@ impl Format {
             Self::Votes => "`votes.json`",
             Self::Verdict => "`verdict.json`",
             Self::TaskVerdict => "`verdict.json` of `vote`",
+            Self::ReviewVerdict => "`verdict.json` of `review` and `fix`",
+            Self::FindingVotes => "`votes.json` of a vote on findings",
+            Self::FindingStandings => "`verdict.json` of a vote on findings",
             Self::Findings => "the `findings` block that a reviewer ends with",
             Self::Ledger => "each line of `findings.jsonl`",
             Self::StatusOutput => "what `status --json` prints",
@@ -132,6 +147,9 @@ impl Format {
             Self::Votes => of::<Votes>(),
             Self::Verdict => of::<Verdict>(),
             Self::TaskVerdict => of::<TaskVerdict>(),
+            Self::ReviewVerdict => of::<ReviewResult>(),
+            Self::FindingVotes => of::<FindingVotes>(),
+            Self::FindingStandings => of::<FindingStandings>(),
             // What a model is asked for, which is less than what is read.
             Self::Findings => return self.headed(drafted(findings_schema())),
             Self::Ledger => of::<LedgerLine>(),

@@ -2,6 +2,7 @@
 
 use super::format::{columns, cut};
 use super::paper::{Paper, visible};
+use super::review_text::review;
 use super::sheet::{Decided, Issue, Quoted, Sheet, TimeRow, Voted};
 
 /// How many lines of an answer or a log are shown; `team show` prints the whole.
@@ -21,7 +22,10 @@ pub fn sheet_text(sheet: &Sheet, width: usize) -> String {
     if let Some(voted) = &sheet.voted {
         members(voted, &mut page);
     }
-    answers(sheet, &mut page);
+    match &sheet.reviewed {
+        Some(reviewed) => review(reviewed, &sheet.session, &mut page),
+        None => answers(sheet, &mut page),
+    }
     timeline(sheet, &mut page);
     failures(sheet, &mut page);
     integrity(sheet, &mut page);
@@ -208,7 +212,7 @@ fn excerpt(text: &Quoted, page: &mut Paper, whole: &str) {
 fn timeline(sheet: &Sheet, page: &mut Paper) {
     page.heading("Time line");
     let who = |row: &TimeRow| {
-        let turn = row.turn.map(|turn| format!(", {turn}")).unwrap_or_default();
+        let turn = row.turn.as_ref().map(|turn| format!(", {turn}")).unwrap_or_default();
         format!("{} {}{turn}", row.side.as_str(), row.seat.id)
     };
     let mut widths = [0; 3];
@@ -254,7 +258,7 @@ fn failures(sheet: &Sheet, page: &mut Paper) {
     page.heading("Failures");
     for failure in &sheet.failures {
         let name = failure.seat.name.as_deref().map(|name| format!(" ({name})")).unwrap_or_default();
-        let turn = failure.turn.map(|turn| format!(", {turn}")).unwrap_or_default();
+        let turn = failure.turn.as_ref().map(|turn| format!(", {turn}")).unwrap_or_default();
         let reason = failure.reason.map(|reason| format!(", {reason}")).unwrap_or_default();
         let seat = format!("{} {}{turn}{name}", failure.side.as_str(), failure.seat.id);
         page.paragraph("", &format!("{seat}: {}{reason}", failure.state));

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::found::{findings_list, findings_of};
 use super::tables::status_text;
 use crate::error::Result;
 use crate::findings::ReviewResult;
@@ -16,7 +17,7 @@ use crate::session::slot::SlotState;
 use crate::session::{Event, History, Manifest, SessionError, View};
 use crate::verdict::{Decision, TaskVerdict, Verdict, task_summary};
 
-/// The verdict, or the state and the answers; with `names` also which model each slot is.
+/// The verdict, or the state, the findings so far and the answers; with `names` also which model each slot is.
 pub fn session_text(view: &View, names: Option<&Manifest>, now: Timestamp) -> Result<String> {
     let mut text = String::new();
     if let Some(names) = names {
@@ -28,7 +29,12 @@ pub fn session_text(view: &View, names: Option<&Manifest>, now: Timestamp) -> Re
     }
     match verdict_text(view)? {
         Some(verdict) => text.push_str(&verdict),
-        None => text.push_str(&status_text(view, now)),
+        None => {
+            text.push_str(&status_text(view, now));
+            if let Some(findings) = findings_of(view)?.filter(|findings| findings.iter().next().is_some()) {
+                write!(text, "\nfindings so far:\n{}", findings_list(&findings)).ok();
+            }
+        }
     }
     for (slot, entry) in &view.panel().models {
         if entry.state == SlotState::Completed {

@@ -8,8 +8,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::fix_record::FixRecord;
+use crate::findings::{FindingRecord, ReviewResult};
 use crate::ids::{DateTime, FormatVersion, SlotId};
-use crate::session::{Manifest, Meta, SessionKind, SessionState, Status, View};
+use crate::session::{History, Manifest, Meta, SessionKind, SessionState, Status, View};
 use crate::verdict::{TaskVerdict, Verdict};
 
 /// How far a session is.
@@ -82,7 +84,7 @@ impl ListEntry {
     }
 }
 
-/// A verdict on answers, or on the task itself.
+/// A verdict on answers, on the task itself, or on what reviewers found.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "it is only described")]
@@ -91,6 +93,8 @@ enum AnyVerdict {
     Answers(Box<Verdict>),
     /// On the task.
     Task(Box<TaskVerdict>),
+    /// On what reviewers found.
+    Review(Box<ReviewResult>),
 }
 
 /// All of a session but the answers.
@@ -108,14 +112,24 @@ pub struct SessionReport {
     /// The newest verdict.
     #[schemars(with = "Option<AnyVerdict>")]
     verdict: Option<Value>,
+    /// Of a review or a fix the findings, by id, each with how it stands; `null` of another session.
+    findings: Option<Vec<FindingRecord>>,
+    /// Of a fix how it went; `null` of another session.
+    fix: Option<FixRecord>,
     /// The model behind each slot, with `--reveal`.
     models: Option<BTreeMap<SlotId, String>>,
 }
 
 impl SessionReport {
-    /// The session in `view`; with names where there are some.
+    /// The session in `view` with its verdict and its findings, where there are some; with names likewise.
     #[must_use]
-    pub fn new(view: &View, verdict: Option<Value>, names: Option<&Manifest>) -> Self {
+    pub fn new(
+        view: &View,
+        verdict: Option<Value>,
+        findings: Option<Vec<FindingRecord>>,
+        names: Option<&Manifest>,
+    ) -> Self {
+        let records = || History::read(&view.layout.events()).map(|history| history.records).unwrap_or_default();
         let name = |names: &Manifest| names.models.iter().map(|(slot, member)| (*slot, member.model.clone())).collect();
         Self {
             version: FormatVersion::CURRENT,
@@ -123,6 +137,8 @@ impl SessionReport {
             meta: view.meta.clone(),
             status: view.status.clone(),
             verdict,
+            findings,
+            fix: (view.meta.kind == SessionKind::Fix).then(|| FixRecord::of(&records())),
             models: names.map(name),
         }
     }

@@ -312,6 +312,21 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// Whether a session begins with this whose panels are inside of it: a review, a fix, or a gate that has a change
+    /// reviewed.
+    #[must_use]
+    pub fn begins_pipeline(&self) -> bool {
+        match self {
+            Self::Created { kind: SessionKind::Review | SessionKind::Fix, .. } => true,
+            Self::Created { kind: SessionKind::Gate, plan, .. } => {
+                plan.as_ref().is_some_and(|plan| plan.get("review").is_some())
+            }
+            _ => false,
+        }
+    }
+}
+
 impl Parent {
     /// What is done first in a panel inside of another.
     pub(super) const fn phase(&self) -> Phase {

@@ -141,7 +141,7 @@ fn write(session: &mut Session, result: ReviewResult, report: &str, around: &mut
     record(session.panel_mut(), written, &mut *around.observer)?;
     let mut json = serde_json::to_vec_pretty(&result).map_err(|error| Error::internal(error.to_string()))?;
     json.push(b'\n');
-    let text = format!("# Fix\n\n{}\n", result.verdict.sentence);
+    let text = report.to_owned();
     fs::replace(&session.layout().verdict_json(), &json)?;
     fault::reach(Point::VerdictJson);
     fs::replace(&session.layout().verdict_md(), text.as_bytes())?;

@@ -20,6 +20,7 @@ mod resume;
 mod run;
 mod scope;
 mod select;
+mod stand;
 mod stop;
 mod store;
 #[cfg(test)]
@@ -32,4 +33,5 @@ pub use decide::{Ending, Response};
 pub use request::{Consent, FixRequest, Start, TakeUncommitted};
 pub use resume::{LeftOfFix, check_response, respond, resume_fix};
 pub use run::fix;
+pub use stand::{FixBranch, FixStand};
 pub use stop::StopReason;

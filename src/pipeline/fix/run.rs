@@ -21,7 +21,7 @@ use super::store::{Store, failed as git_failed};
 use super::turn::{FixTurn, Repaired, begun_for, close};
 use super::uncommitted::commit_uncommitted;
 use crate::config::{ResolvedModel, names_a_secret};
-use crate::engine::{Context, Decision, Keeping, Outcome, Terms, end, record, show_last, total, written};
+use crate::engine::{Context, Decision, Keeping, Outcome, Terms, end, record, show_last, written};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::fault::{self, Point};
 use crate::findings::{FindingId, Findings, LedgerEntry};
@@ -29,7 +29,7 @@ use crate::git::{Git, RepoPath};
 use crate::pipeline::guard::{Watch, protect};
 use crate::pipeline::review::{Surroundings, Texts, asked_text, grow, open_ledger};
 use crate::prompts::{PromptName, Prompts};
-use crate::runner::{Meter, StopAll};
+use crate::runner::StopAll;
 use crate::secrets::Redactor;
 use crate::session::{
     AttemptEnd, Cast, Event, FixStep, GivenUp, NewPipeline, NewSession, Question, Session, SessionKind, waiting,
@@ -96,17 +96,7 @@ pub(super) async fn go_on<R: CryptoRng>(
     rng: &mut R,
 ) -> Result<Outcome> {
     let Context { services, control, observer, announce: _ } = context;
-    control.limit_cost(Meter::new(terms.max_cost, total(&session).known_usd));
-    let mut around = Surroundings {
-        services,
-        terms,
-        kind: session.kind(),
-        session: session.layout().clone(),
-        workspace: None,
-        control: &mut *control,
-        observer: &mut *observer,
-        rng,
-    };
+    let mut around = Surroundings::of(&session, services, terms, &mut *control, &mut *observer, rng);
     let called = services.reference(session.layout());
     let done = Fix { plan, prompts, failed, called: &called }.work(&mut session, &mut around).await;
     let stop = around.control.stop();

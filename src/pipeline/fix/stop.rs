@@ -1,8 +1,4 @@
-//! When a fix ends: one function of what happened so far, and one sentence for each end.
-
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
+//! When a fix ends: one function of what happened so far.
 
 /// What came of the last attempt at a fix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,93 +37,8 @@ pub(crate) struct Progress<'a> {
     pub(crate) deadline: Limit,
 }
 
-/// Why a fix ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum StopReason {
-    /// Nothing that is sustained at or above the bar is open.
-    Converged,
-    /// The rounds are used up.
-    MaxRounds,
-    /// The open findings do not become fewer.
-    Plateau,
-    /// The money is used up.
-    Budget,
-    /// The time is over.
-    Deadline,
-    /// The fixer changed nothing.
-    NoChange,
-    /// A person ended it, and wants nothing of it.
-    Aborted,
-    /// A person takes what there is.
-    Approved,
-    /// A person leaves what is open as it is.
-    Skipped,
-    /// Too few reviewers answered to say anything.
-    Inconclusive,
-}
-
-impl StopReason {
-    /// Every reason.
-    pub const ALL: [Self; 10] = [
-        Self::Converged,
-        Self::MaxRounds,
-        Self::Plateau,
-        Self::Budget,
-        Self::Deadline,
-        Self::NoChange,
-        Self::Aborted,
-        Self::Approved,
-        Self::Skipped,
-        Self::Inconclusive,
-    ];
-
-    /// The word on the session's record.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Converged => "converged",
-            Self::MaxRounds => "max_rounds",
-            Self::Plateau => "plateau",
-            Self::Budget => "budget",
-            Self::Deadline => "deadline",
-            Self::NoChange => "no_change",
-            Self::Aborted => "aborted",
-            Self::Approved => "approved",
-            Self::Skipped => "skipped",
-            Self::Inconclusive => "inconclusive",
-        }
-    }
-
-    /// What such a word stands for.
-    #[must_use]
-    pub fn of_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|reason| reason.as_str() == word)
-    }
-
-    /// The sentence of `report.md`.
-    #[must_use]
-    pub const fn sentence(self) -> &'static str {
-        match self {
-            Self::Converged => "Nothing that is sustained at or above the bar is open any more.",
-            Self::MaxRounds => "The rounds that were allowed (`--max-rounds`) are used up, and findings are open.",
-            Self::Plateau => "For two rounds the open findings did not become fewer: more of the same would not help.",
-            Self::Budget => "The money that was allowed (`--max-cost`) is used up, and findings are open.",
-            Self::Deadline => "The time that was allowed (`--deadline`) is over, and findings are open.",
-            Self::NoChange => "The fixer changed nothing, so another round would find the same.",
-            Self::Aborted => "A person ended it and wants nothing of it.",
-            Self::Approved => "A person took what there is, as it is.",
-            Self::Skipped => "A person left what was still to be decided as it is.",
-            Self::Inconclusive => "Fewer reviewers answered than the quorum, so nothing is known about the last state.",
-        }
-    }
-}
-
-impl fmt::Display for StopReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.sentence())
-    }
-}
+/// Why a fix ended: a word of the session's record.
+pub use crate::session::FixStop as StopReason;
 
 /// Why to stop now; `None` where another round is to be made.
 #[must_use]
@@ -219,11 +130,5 @@ mod tests {
             let expected = plateau.then_some(StopReason::Plateau);
             assert_eq!(stop_now(&progress(open)), expected, "{open:?}");
         }
-    }
-
-    #[test]
-    fn each_end_has_words_of_its_own() {
-        let words: std::collections::BTreeSet<&str> = StopReason::ALL.map(StopReason::sentence).into();
-        assert_eq!(words.len(), StopReason::ALL.len());
     }
 }

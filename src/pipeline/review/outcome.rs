@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::request::ReviewPlan;
 use super::subject::SubjectKind;
-use crate::config::GateSubject;
+use crate::config::{GateKind, GateSubject};
 use crate::engine::{Decision, Outcome};
 use crate::error::{Error, ErrorKind, Result};
-use crate::findings::{FindingRecord, LedgerRead};
+use crate::findings::{FindingRecord, LedgerRead, ReviewVerdict};
 use crate::ids::{FormatVersion, SlotId};
-use crate::report::ci::{FindingsReport, GateOutcome, GateReport, SeenFile, SubjectReport};
+use crate::report::ci::{FindingsReport, GateOutcome, GateReport, ReportCommand, SeenFile, SubjectReport};
 use crate::runner::StopAll;
-use crate::session::{Event, History, Manifest, Record};
+use crate::session::{Event, History, Layout, Manifest, Record};
 
 /// The report of a review that came to its end, or was stopped before it.
 pub fn reported(outcome: &Outcome) -> Result<GateReport> {
@@ -45,11 +45,17 @@ pub fn reported(outcome: &Outcome) -> Result<GateReport> {
     report.warnings = work.notes;
     report.session = Some(outcome.layout.root().to_owned());
     if let Decision::Reviewed(verdict) = &outcome.decision {
-        let findings = LedgerRead::read(&outcome.layout.ledger()).map(|read| read.findings).unwrap_or_default();
-        let found: Vec<&FindingRecord> = findings.iter().collect();
-        report.findings = Some(FindingsReport::new(verdict, &found, &models(outcome, &records)?));
+        report.findings = Some(found(&outcome.layout, verdict)?);
     }
     Ok(report)
+}
+
+/// What the session at `layout` found, which `verdict` is about: the vote is over.
+pub fn found(layout: &Layout, verdict: &ReviewVerdict) -> Result<FindingsReport> {
+    let records = History::read(&layout.events())?.records;
+    let findings = LedgerRead::read(&layout.ledger()).map(|read| read.findings).unwrap_or_default();
+    let found: Vec<&FindingRecord> = findings.iter().collect();
+    Ok(FindingsReport::new(verdict, &found, &models(layout, &records)?))
 }
 
 /// The report of a review that could not be held.
@@ -66,6 +72,8 @@ pub fn not_held(error: &Error) -> GateReport {
 fn empty(outcome: GateOutcome, summary: String, details: Vec<String>, exit_code: u8) -> GateReport {
     GateReport {
         version: FormatVersion::CURRENT,
+        command: ReportCommand::Review,
+        kind: GateKind::Review,
         outcome,
         exit_code,
         summary,
@@ -82,12 +90,12 @@ fn empty(outcome: GateOutcome, summary: String, details: Vec<String>, exit_code:
 }
 
 /// The model behind each seat of the newest panel; the vote is over.
-fn models(outcome: &Outcome, records: &[Record]) -> Result<BTreeMap<SlotId, String>> {
+fn models(layout: &Layout, records: &[Record]) -> Result<BTreeMap<SlotId, String>> {
     let panel = records.iter().rev().find_map(|record| match record.event {
         Event::PanelOpened { panel } => Some(panel),
         _ => None,
     });
     let Some(panel) = panel else { return Ok(BTreeMap::new()) };
-    let manifest = Manifest::read(&outcome.layout.inner(panel).manifest())?;
+    let manifest = Manifest::read(&layout.inner(panel).manifest())?;
     Ok(manifest.models.iter().map(|(slot, member)| (*slot, member.model.clone())).collect())
 }

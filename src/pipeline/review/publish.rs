@@ -20,7 +20,9 @@ use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
 use crate::pipeline::{Consolidated, FindingJudge, ReviewOutcome, Reviewer, consolidated};
 use crate::session::slot::Reason;
-use crate::session::{Event, Layout, Manifest, PanelFolder, Phase, Record, Session, SessionError, SessionState, Turn};
+use crate::session::{
+    Event, Layout, Manifest, PanelFolder, Phase, Record, Session, SessionError, SessionKind, SessionState, Turn,
+};
 
 /// The number of the wording of `verdict.md`.
 pub(in crate::pipeline) const RENDERING: u32 = 1;
@@ -86,7 +88,12 @@ pub(in crate::pipeline) fn consolidate(
     let reviewers = reviewers(&round.seats, round.folder.manifest());
     let judged = round.folder.enter_round(ROUND)?;
     let judges = judges(&round.votes, judged.as_ref().map(PanelFolder::manifest));
-    let notes = notes(work, round, judged.as_ref());
+    // Whether a gate's panel saw all of the change weighs more than what it made of it.
+    let (first, given) = match around.kind {
+        SessionKind::Gate => (work.notes.clone(), Vec::new()),
+        _ => (Vec::new(), work.notes.clone()),
+    };
+    let notes = notes(given, round, judged.as_ref());
     let told = consolidated(&Consolidated {
         verdict: &verdict,
         findings: &findings,
@@ -94,6 +101,7 @@ pub(in crate::pipeline) fn consolidate(
         reviewers: &reviewers,
         judges: &judges,
         files: &work.files,
+        first: &first,
         notes: &notes,
     });
     // What models wrote is quoted; a secret that they saw must not be.
@@ -206,9 +214,8 @@ fn repair_note(judge: &JudgeOnFindings) -> Option<String> {
     Some(format!("judge {} was asked once more for its votes on {asked_for}: {came} of {} came", judge.id, asked.len()))
 }
 
-/// What a reader should know besides.
-fn notes(work: &ReviewWork, round: &RoundEnd, judged: Option<&PanelFolder>) -> Vec<String> {
-    let mut notes = work.notes.clone();
+/// What a reader should know besides; `notes` came with the request.
+fn notes(mut notes: Vec<String>, round: &RoundEnd, judged: Option<&PanelFolder>) -> Vec<String> {
     match round.vote {
         Vote::Held => {}
         Vote::NothingFound => notes.push("no vote was held, for nothing was found".to_owned()),

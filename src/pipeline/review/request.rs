@@ -14,12 +14,14 @@ use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::{Answer, Judge, check_panel};
 use crate::prompts::Prompts;
 use crate::report::ci::SeenFile;
-use crate::session::{Event, InnerKind, Record};
+use crate::session::{Event, InnerKind, Record, SessionKind};
 use crate::verdict::default_quorum;
 
 /// A review by a panel.
 #[derive(Debug, Clone)]
 pub struct ReviewRequest {
+    /// The kind of session: of a review by itself, or of what asks for one.
+    pub kind: SessionKind,
     /// Where the session is kept.
     pub keeping: Keeping,
     /// The text that names it.

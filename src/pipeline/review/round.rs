@@ -14,12 +14,12 @@ use super::seats::{SeatEnd, ask_reviewers, snapshot_rule};
 use super::texts::Texts;
 use super::votes::{Voters, hold_vote, severities};
 use crate::config::{OwnAnswers, ResolvedModel};
-use crate::engine::{Services, Terms, show_last};
+use crate::engine::{Services, Terms, show_last, total};
 use crate::error::Result;
 use crate::findings::{FindingVotes, Identified, Known, merge};
 use crate::ids::{Sha256Hash, SlotId};
 use crate::pipeline::guard::Watch;
-use crate::runner::{Control, Observer, StopAll, Workspace};
+use crate::runner::{Control, Meter, Observer, StopAll, Workspace};
 use crate::session::{Admission, Event, InnerPanel, Layout, NewInner, PanelFolder, Session, SessionKind};
 
 /// What surrounds a round.
@@ -42,7 +42,21 @@ pub(in crate::pipeline) struct Surroundings<'a> {
     pub(in crate::pipeline) rng: &'a mut dyn CryptoRng,
 }
 
-impl Surroundings<'_> {
+impl<'a> Surroundings<'a> {
+    /// Those of `session`, which may spend what is left of the budget of `terms`.
+    pub(in crate::pipeline) fn of(
+        session: &Session,
+        services: &'a Services,
+        terms: Terms,
+        control: &'a mut Control,
+        observer: &'a mut dyn Observer,
+        rng: &'a mut dyn CryptoRng,
+    ) -> Self {
+        control.limit_cost(Meter::new(terms.max_cost, total(session).known_usd));
+        let (kind, session) = (session.kind(), session.layout().clone());
+        Self { services, terms, kind, session, workspace: None, control, observer, rng }
+    }
+
     /// Whether somebody stopped the command, who may want to go on with it. When the deadline has passed, what came until
     /// then counts.
     pub(in crate::pipeline) fn is_stopped(&self) -> bool {

@@ -11,17 +11,14 @@ use super::round::{RoundOutcome, RoundRequest, Surroundings, hold_round};
 use super::snapshot;
 use super::texts::{Texts, omitted};
 use super::votes::sees_files;
-use crate::engine::{
-    Context, Decision, Keeping, Outcome, Terms, end, record, show_last, stopped_state, total, written,
-};
+use crate::engine::{Context, Decision, Keeping, Outcome, Terms, end, record, show_last, stopped_state, written};
 use crate::error::{Error, ErrorKind, Result};
 use crate::findings::{Known, Sight};
 use crate::ids::Sha256Hash;
 use crate::judging::Nonce;
 use crate::pipeline::guard::protect;
 use crate::prompts::Prompts;
-use crate::runner::Meter;
-use crate::session::{Cast, Event, InnerPanel, NewPipeline, NewSession, Session, SessionKind, SessionState, accepted};
+use crate::session::{Cast, Event, InnerPanel, NewPipeline, NewSession, Session, SessionState, accepted};
 
 /// Holds a review in a session of its own.
 ///
@@ -36,7 +33,7 @@ pub async fn review<R: CryptoRng>(request: ReviewRequest, context: Context<'_>, 
     let asked = asked_text(&plan.review);
     let new = NewSession {
         base: request.keeping.folder().unwrap_or(Path::new("")),
-        kind: SessionKind::Review,
+        kind: request.kind,
         title: &request.title,
         input: asked.as_bytes(),
         task: None,
@@ -88,17 +85,7 @@ pub(super) async fn go_on<R: CryptoRng>(
     rng: &mut R,
 ) -> Result<Outcome> {
     let Context { services, control, observer, announce: _ } = context;
-    control.limit_cost(Meter::new(terms.max_cost, total(&session).known_usd));
-    let mut around = Surroundings {
-        services,
-        terms,
-        kind: session.kind(),
-        session: session.layout().clone(),
-        workspace: None,
-        control: &mut *control,
-        observer: &mut *observer,
-        rng,
-    };
+    let mut around = Surroundings::of(&session, services, terms, &mut *control, &mut *observer, rng);
     let held = hold(&mut session, work, prompts, failed, &mut around).await;
     let stop = control.stop();
     let (decision, verdict, problem) = match held {

@@ -53,7 +53,13 @@ fn reviewed(findings: &Findings) -> GateReport {
     let records: Vec<_> = findings.iter().collect();
     let models = BTreeMap::from([(slot(1), format!("m{HOSTILE}"))]);
     let found = FindingsReport::new(&verdict, &records, &models);
-    GateReport { findings: Some(found), ruling: None, ..report(verdict.decision.into()) }
+    GateReport {
+        command: ReportCommand::Review,
+        kind: crate::config::GateKind::Review,
+        findings: Some(found),
+        ruling: None,
+        ..report(verdict.decision.into())
+    }
 }
 
 #[test]

@@ -8,8 +8,10 @@ use super::plain::{cut, found, votes};
 use crate::findings::FindingState;
 use crate::verdict::inline_markdown;
 
-/// By this a comment of an earlier run is found.
-const MARK: &str = "<!-- team gate -->";
+/// By this a comment of an earlier run of the same command is found.
+fn mark(report: &GateReport) -> String {
+    format!("<!-- {} -->", report.command.as_str())
+}
 
 /// The largest document: GitHub takes no comment over 65536 characters.
 const BYTES: usize = 60_000;
@@ -26,7 +28,8 @@ const FILES: usize = 100;
 /// The report as Markdown.
 #[must_use]
 pub fn markdown(report: &GateReport) -> String {
-    let mut out = format!("{MARK}\n## team gate: {}\n\n{}\n", heading(report.outcome), safe(&report.summary));
+    let (mark, command) = (mark(report), report.command.as_str());
+    let mut out = format!("{mark}\n## {command}: {}\n\n{}\n", heading(report.outcome), safe(&report.summary));
     for detail in &report.details {
         out.push_str(&format!("\n{}\n", safe(detail)));
     }

@@ -18,8 +18,8 @@ pub use gitlab::code_quality;
 pub use junit::junit;
 pub use markdown::markdown;
 pub use model::{
-    ChangeWord, Finding, GateOutcome, GateReport, Issue, Member, OmissionReason, Origin, Ruling, SeenFile,
-    SubjectReport,
+    ChangeWord, Finding, GateOutcome, GateReport, Issue, Member, OmissionReason, Origin, ReportCommand, Ruling,
+    SeenFile, SubjectReport,
 };
 pub use sarif::sarif;
 

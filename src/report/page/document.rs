@@ -8,19 +8,23 @@ use minijinja::{AutoEscape, Environment, Output, UndefinedBehavior, context};
 
 use super::{compare, markdown, policy};
 use crate::error::{Error, Result};
+use crate::findings::Severity;
 use crate::ids::SlotId;
 use crate::report::sheet::{CellKind, Sheet};
 
-const STYLE: &str = include_str!("templates/report.css");
-const SCRIPT: &str = include_str!("templates/report.js");
+const STYLE: &str = concat!(include_str!("templates/report.css"), include_str!("templates/findings.css"));
+const SCRIPT: &str = concat!(include_str!("templates/report.js"), include_str!("templates/findings.js"));
 
 /// Every template by its name; that of the file is the first.
-const TEMPLATES: [(&str, &str); 9] = [
+const TEMPLATES: [(&str, &str); 12] = [
     ("report.html", include_str!("templates/report.html")),
     ("verdict.html", include_str!("templates/verdict.html")),
     ("votes.html", include_str!("templates/votes.html")),
     ("members.html", include_str!("templates/members.html")),
     ("issues.html", include_str!("templates/issues.html")),
+    ("findings.html", include_str!("templates/findings.html")),
+    ("repairs.html", include_str!("templates/repairs.html")),
+    ("panels.html", include_str!("templates/panels.html")),
     ("answers.html", include_str!("templates/answers.html")),
     ("timeline.html", include_str!("templates/timeline.html")),
     ("failures.html", include_str!("templates/failures.html")),
@@ -30,6 +34,9 @@ const TEMPLATES: [(&str, &str); 9] = [
 /// Answers up to this size are open when the report is, where there are few of them.
 const OPEN_BYTES: usize = 32 << 10;
 const OPEN_ANSWERS: usize = 6;
+
+/// Up to so many findings are open where something is still to be done about them.
+const OPEN_FINDINGS: usize = 30;
 
 /// Longer answers stay closed on paper: hundreds of pages of one would bury the others.
 const PRINT_BYTES: usize = 128 << 10;
@@ -64,6 +71,11 @@ fn render(sheet: &Sheet) -> std::result::Result<String, minijinja::Error> {
     let legend: Vec<_> = CellKind::ALL
         .map(|kind| context! { kind => kind.as_str(), sign => kind.sign(), words => kind.describe() })
         .into();
+    let reviewed = sheet.reviewed.as_ref();
+    let found = || reviewed.iter().flat_map(|reviewed| &reviewed.groups).flat_map(|group| &group.findings);
+    let severities = Severity::ALL.iter().rev().map(|severity| severity.as_str());
+    let severities: Vec<&str> = severities.filter(|word| found().any(|finding| finding.severity == *word)).collect();
+    let question = reviewed.and_then(|reviewed| reviewed.question.as_deref()).map(markdown::html);
     environment.get_template(TEMPLATES[0].0)?.render(context! {
         sheet => Value::from(Serde(sheet)),
         named => sheet.is_named(),
@@ -71,6 +83,9 @@ fn render(sheet: &Sheet) -> std::result::Result<String, minijinja::Error> {
         states,
         votes,
         legend,
+        severities,
+        question => question.map(Value::from_safe_string),
+        open_findings => found().count() <= OPEN_FINDINGS,
         open_bytes => if sheet.answers.len() <= OPEN_ANSWERS { OPEN_BYTES } else { 0 },
         print_bytes => PRINT_BYTES,
         comparable => texts.len() > 1,

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::model::{Integrity, Sheet, Side};
 use super::reading::Reader;
-use super::{answers, ballots, failures, headline, task_votes, timeline};
+use super::{answers, ballots, failures, headline, review, task_votes, timeline};
 use crate::error::Result;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::Votes;
@@ -14,7 +14,8 @@ use crate::report::picture::seconds_between;
 use crate::report::published::{Published, published};
 use crate::secrets::Redactor;
 use crate::session::{
-    Event, History, Layout, Manifest, Member, Record, Round, SessionKind, Status, Turn, View, usage_by_slot,
+    Event, History, InnerKind, InnerPanel, Layout, Manifest, Member, Record, Round, SessionKind, Status, Turn, View,
+    usage_by_slot,
 };
 use crate::verdict::Names;
 
@@ -27,8 +28,12 @@ const LONGEST_TASK: u64 = 256 << 10;
 /// One panel of the session in one turn: its slots, or judges of its round.
 pub(super) struct Part {
     pub(super) side: Side,
+    /// Which review or round of repairs it is of, where there are several.
+    pub(super) label: Option<String>,
     /// Of a further turn its name.
     pub(super) turn: Option<&'static str>,
+    /// The folder of the panel of a pipeline session that it is, or is in.
+    pub(super) inner: Option<String>,
     /// Where its files are, from the session's folder: nothing, or with a slash at its end.
     pub(super) prefix: String,
     pub(super) status: Status,
@@ -47,15 +52,19 @@ impl Sheet {
         let layout = &view.layout;
         let records = History::read(&layout.events()).map(|history| history.records).unwrap_or_default();
         let published = published(layout, &records);
-        let (verdict, task_verdict) = match &published {
-            Published::Verdict(verdict) => (Some(&**verdict), None),
-            Published::Task(verdict) => (None, Some(&**verdict)),
-            Published::None | Published::Changed | Published::Newer(_) | Published::Review(_) => (None, None),
+        let (verdict, task_verdict, review_verdict) = match &published {
+            Published::Verdict(verdict) => (Some(&**verdict), None, None),
+            Published::Task(verdict) => (None, Some(&**verdict), None),
+            Published::Review(verdict) => (None, None, Some(&**verdict)),
+            Published::None | Published::Changed | Published::Newer(_) => (None, None, None),
         };
+        let is_named = verdict.is_some() || task_verdict.is_some() || review_verdict.is_some();
         let round = verdict.map(|verdict| Round(verdict.round)).or_else(|| layout.rounds().pop());
         let mut parts = vec![Part {
             side: Side::Slot,
+            label: None,
             turn: None,
+            inner: None,
             prefix: String::new(),
             status: view.status.clone(),
             records,
@@ -63,7 +72,9 @@ impl Sheet {
         }];
         parts.extend(part(view, Side::Slot, Some("asked again"), format!("{}/", Turn::Repair.folder())));
         parts.extend(round.into_iter().flat_map(|round| judges(view, round)));
-        if verdict.is_some() || task_verdict.is_some() {
+        let inner = inner(view, &review::opened(&parts[0].records));
+        parts.extend(inner);
+        if is_named {
             for part in &mut parts {
                 let folder = Layout::new(layout.root().join(&part.prefix));
                 let manifest = Manifest::read(&folder.manifest())?;
@@ -93,13 +104,24 @@ impl Sheet {
             Published::Newer(version) => headline::of_newer(*version),
             Published::None => headline::of_open(view),
         };
-        let is_named = decided.is_some() || voted.is_some();
         let known = is_named && !integrity.suspects.contains("session-meta.json");
         let money = is_named.then(|| view.meta.money.clone().filter(|_| known).unwrap_or_default());
         let isolation = parts[0].records.first().and_then(|record| match &record.event {
             Event::Created { isolation, .. } => Some(isolation.clone()),
             _ => None,
         });
+        let reviewed = review::reviewed(&review::Found {
+            view,
+            records: &parts[0].records,
+            parts: &parts,
+            verdict: review_verdict,
+            integrity: &integrity,
+            redactor,
+        });
+        let headline = match &reviewed {
+            Some(reviewed) => headline::with_review(headline, view, reviewed),
+            None => headline,
+        };
         let mut reader = Reader::new(layout.root(), &integrity, redactor, ALL_TEXTS);
         let task = ["task.md", "input.md"].into_iter().find(|file| layout.root().join(file).is_file());
         let task = task.and_then(|file| reader.head(file, LONGEST_TASK).ok());
@@ -124,6 +146,7 @@ impl Sheet {
             isolation,
             decided,
             voted,
+            reviewed,
             integrity,
         })
     }
@@ -157,6 +180,35 @@ fn judges(view: &View, round: Round) -> Vec<Part> {
     places.into_iter().filter_map(place).collect()
 }
 
+/// The panels inside of a pipeline session, each with its further turns and its judges.
+fn inner(view: &View, opened: &[InnerPanel]) -> Vec<Part> {
+    let reviews = opened.iter().filter(|panel| panel.kind != InnerKind::Fix).count();
+    let mut parts = Vec::new();
+    for panel in opened {
+        let folder = panel.folder();
+        let (side, label) = match panel.kind {
+            InnerKind::Fix => (Side::Fixer, Some(format!("round {}", panel.number))),
+            InnerKind::PlanReview | InnerKind::ImplReview => {
+                (Side::Reviewer, (reviews > 1).then(|| format!("review {}", panel.number)))
+            }
+        };
+        let judging = Round(1).folder();
+        let places = [
+            (side, None, String::new()),
+            (side, Some("asked again"), format!("{}/", Turn::Repair.folder())),
+            (side, Some("asked anew"), format!("{}/", Turn::Fresh.folder())),
+            (Side::Judge, None, format!("{judging}/")),
+            (Side::Judge, Some("asked again"), format!("{judging}/{}/", Turn::Repair.folder())),
+        ];
+        let place = |(side, turn, inside): (Side, Option<&'static str>, String)| {
+            let found = part(view, side, turn, format!("{folder}/{inside}"))?;
+            Some(Part { label: label.clone(), inner: Some(folder.clone()), ..found })
+        };
+        parts.extend(places.into_iter().filter_map(place));
+    }
+    parts
+}
+
 /// The panel in the folder `prefix`, where there is one.
 fn part(view: &View, side: Side, turn: Option<&'static str>, prefix: String) -> Option<Part> {
     let folder = Layout::new(view.layout.root().join(&prefix));
@@ -164,7 +216,7 @@ fn part(view: &View, side: Side, turn: Option<&'static str>, prefix: String) -> 
     let folded = (!records.is_empty()).then(|| Status::fold(view.meta.session_id.clone(), &records).ok()).flatten();
     let status = folded.or_else(|| Status::read(&folder.status()).ok())?;
     let status = if view.owner.is_none() { status.without_owner() } else { status };
-    Some(Part { side, turn, prefix, status, records, manifest: None })
+    Some(Part { side, label: None, turn, inner: None, prefix, status, records, manifest: None })
 }
 
 /// The name that the user gave it; a recording is not passed off as a live model.
@@ -180,17 +232,33 @@ impl Part {
     pub(super) fn name_of(&self, id: SlotId) -> Option<String> {
         self.manifest.as_ref()?.member(id).map(shown_name)
     }
+
+    /// Its folder, from the session's.
+    pub(super) fn folder(&self) -> &str {
+        self.prefix.trim_end_matches('/')
+    }
+
+    /// Which review or round it is of, and which turn, in words.
+    pub(super) fn turn_told(&self) -> Option<String> {
+        match (&self.label, self.turn) {
+            (Some(label), Some(turn)) => Some(format!("{label}, {turn}")),
+            (Some(label), None) => Some(label.clone()),
+            (None, turn) => turn.map(str::to_owned),
+        }
+    }
 }
 
 /// Nobody's, until the manifests were read.
 fn names(parts: &[Part]) -> Names {
     let mut names = Names::default();
-    for part in parts {
+    for part in parts.iter().filter(|part| part.inner.is_none()) {
         let models = part.manifest.iter().flat_map(|manifest| &manifest.models);
         let models = models.map(|(id, member)| (*id, shown_name(member)));
         match part.side {
             Side::Slot => names.slots.extend(models),
             Side::Judge => names.judges.extend(models),
+            // Each panel inside of a pipeline session has ids of its own.
+            Side::Reviewer | Side::Fixer => {}
         }
     }
     names

@@ -41,7 +41,7 @@ fn failure(part: &Part, id: SlotId, entry: &SlotStatus, reader: &mut Reader<'_>)
     Failure {
         seat: Seat { id, name: part.name_of(id) },
         side: part.side,
-        turn: part.turn,
+        turn: part.turn_told(),
         state: entry.state.as_str(),
         reason: error.map(|error| error.reason.as_str()),
         detail: error.map(|error| told(&error.detail)).unwrap_or_default(),

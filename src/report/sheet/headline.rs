@@ -1,6 +1,7 @@
 //! The first thing to read: who won, or why there is nothing to tell yet and what to do about it.
 
 use super::model::{Headline, Standing};
+use super::review::Reviewed;
 use crate::findings::{ReviewDecision, ReviewVerdict, Seats};
 use crate::ids::FormatVersion;
 use crate::session::slot::SlotState;
@@ -52,9 +53,44 @@ pub(super) fn of_review(verdict: &ReviewVerdict) -> Headline {
         line: capitalized(&verdict.sentence),
         banner: (usable < panel)
             .then(|| format!("Partial panel: {} of {panel} reviewers without a review", panel.saturating_sub(usable))),
-        sentence: "`report.md` in the session's folder holds the findings, and `consolidated.md` who found what."
-            .to_owned(),
+        sentence: "The findings are below, with the votes on each.".to_owned(),
     }
+}
+
+/// With what a review or a fix has to say first besides: why a fix ended and what is to be done now.
+pub(super) fn with_review(headline: Headline, view: &View, reviewed: &Reviewed) -> Headline {
+    let repairs = reviewed.repairs.as_ref();
+    let mut sentences: Vec<String> = Vec::new();
+    sentences.extend(repairs.and_then(|repairs| repairs.why.clone()));
+    if reviewed.decided {
+        sentences.push(headline.sentence);
+        return Headline { sentence: sentences.join(" "), ..headline };
+    }
+    // What there is of a verdict cannot be shown.
+    if view.status.state == SessionState::Completed {
+        return headline;
+    }
+    let count = match reviewed.count() + reviewed.left_out {
+        0 => "Nothing is on record yet".to_owned(),
+        1 => "One finding is on record".to_owned(),
+        count => format!("{count} findings are on record"),
+    };
+    let (line, next) = match view.state() {
+        SessionState::AwaitingDecision => {
+            ("No verdict yet: a person has to decide", "What is to be decided is below; `team respond` answers.")
+        }
+        SessionState::InProgress | SessionState::Closing => {
+            ("No verdict yet: the work goes on", "`team status --watch` shows how far it is.")
+        }
+        SessionState::Failed => ("No verdict: it failed", "`team resume --failed` asks again who failed."),
+        SessionState::Cancelled => ("No verdict: it was stopped", "`team resume` goes on with it."),
+        SessionState::Interrupted | SessionState::Completed => {
+            ("No verdict: the process that ran it died", "`team resume` goes on with it; what is complete is kept.")
+        }
+    };
+    sentences.push(next.to_owned());
+    sentences.push("Until the verdict this report names no model, and does not say who found what.".to_owned());
+    Headline { line: format!("{line}. {count}"), sentence: sentences.join(" "), ..headline }
 }
 
 /// Of a gate's vote: `notes` are what it told of the change. What it came to besides the vote (a person must look, the

@@ -12,10 +12,15 @@ mod failures;
 mod headline;
 mod model;
 mod reading;
+mod review;
 mod task_votes;
 mod timeline;
 
 pub use model::{
     Answer, Cell, CellKind, Decided, Failure, Headline, Integrity, Issue, JudgeRow, Matrix, MatrixRow, MemberRow,
     Quoted, RankRow, Said, Seat, Sheet, Side, Span, Standing, TimeRow, Timeline, Voted,
+};
+pub use review::{
+    CausedRow, Coverage, FileRow, FindingCard, FindingGroup, FindingJudgeRow, FindingVoteRow, PanelRow, RepairRow,
+    Repairs, Reviewed, ReviewerRow,
 };

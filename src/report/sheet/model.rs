@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use super::review::Reviewed;
 use crate::ids::SlotId;
 
 /// All that a report of one session tells. Texts of models are as they were written: who shows them makes them harmless.
@@ -35,6 +36,8 @@ pub struct Sheet {
     pub decided: Option<Decided>,
     /// What a panel decided on a task; only with a published verdict.
     pub voted: Option<Voted>,
+    /// A review or a fix: what was found, and what was made of it.
+    pub reviewed: Option<Reviewed>,
     /// Every slot: by rank, then by number.
     pub answers: Vec<Answer>,
     /// When each slot and judge was at work, and what it used.
@@ -50,8 +53,9 @@ pub struct Sheet {
 impl Sheet {
     /// Whether models may be named: the vote is over.
     #[must_use]
-    pub const fn is_named(&self) -> bool {
-        self.decided.is_some() || self.voted.is_some()
+    pub fn is_named(&self) -> bool {
+        let reviewed = self.reviewed.as_ref().is_some_and(|reviewed| reviewed.decided);
+        self.decided.is_some() || self.voted.is_some() || reviewed
     }
 }
 
@@ -371,6 +375,10 @@ pub enum Side {
     Slot,
     /// It votes.
     Judge,
+    /// It reviews.
+    Reviewer,
+    /// It repairs.
+    Fixer,
 }
 
 impl Side {
@@ -380,6 +388,8 @@ impl Side {
         match self {
             Self::Slot => "slot",
             Self::Judge => "judge",
+            Self::Reviewer => "reviewer",
+            Self::Fixer => "fixer",
         }
     }
 }
@@ -406,8 +416,8 @@ pub struct TimeRow {
     pub seat: Seat,
     /// On which side.
     pub side: Side,
-    /// Of a further turn its name.
-    pub turn: Option<&'static str>,
+    /// Which review or round of repairs it is of, and of a further turn its name.
+    pub turn: Option<String>,
     /// How it ended.
     pub state: &'static str,
     /// Its attempts.
@@ -448,8 +458,8 @@ pub struct Failure {
     pub seat: Seat,
     /// On which side.
     pub side: Side,
-    /// Of a further turn its name.
-    pub turn: Option<&'static str>,
+    /// Which review or round of repairs it is of, and of a further turn its name.
+    pub turn: Option<String>,
     /// How it ended.
     pub state: &'static str,
     /// Why, one word of the closed set.
@@ -480,4 +490,12 @@ pub struct Integrity {
     /// The files that are not as they were recorded; none of them is shown.
     #[serde(skip)]
     pub suspects: BTreeSet<String>,
+}
+
+impl Integrity {
+    /// Whether `file` is, or lies in, what is not as it was recorded.
+    pub(super) fn is_suspect(&self, file: &str) -> bool {
+        let mut parts = std::path::Path::new(file).ancestors();
+        parts.any(|part| part.to_str().is_some_and(|part| self.suspects.contains(part)))
+    }
 }

@@ -64,10 +64,7 @@ impl<'a> Reader<'a> {
 
     fn read(&mut self, file: &str, limit: u64, tail: u64) -> Result<Quoted, Unreadable> {
         // Also what lies in a folder that is not the session's own.
-        if Path::new(file)
-            .ancestors()
-            .any(|part| part.to_str().is_some_and(|part| self.integrity.suspects.contains(part)))
-        {
+        if self.integrity.is_suspect(file) {
             return Err(Unreadable::Changed(file.to_owned()));
         }
         let refused = |source| Unreadable::Io { file: file.to_owned(), source };

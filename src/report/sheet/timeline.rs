@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::collect::Part;
-use super::model::{Seat, Span, TimeRow, Timeline};
+use super::model::{Seat, Side, Span, TimeRow, Timeline};
 use crate::ids::SlotId;
 use crate::report::format::{grouped, seconds};
 use crate::report::money::{of_seat, total};
@@ -43,7 +43,7 @@ fn rows(part: &Part, start: Timestamp, now: Timestamp, money: Option<&Money>) ->
         TimeRow {
             seat: Seat { id: *id, name: part.name_of(*id) },
             side: part.side,
-            turn: part.turn,
+            turn: part.turn_told(),
             state: entry.state.as_str(),
             began: spans.first().map_or_else(|| "-".to_owned(), |span| format!("+{}", tenths(span.from_ms))),
             took: spans.last().map_or_else(|| "-".to_owned(), |span| tenths(span.to_ms - span.from_ms)),
@@ -64,6 +64,10 @@ fn rows(part: &Part, start: Timestamp, now: Timestamp, money: Option<&Money>) ->
 
 /// A seat as `session-meta.json` calls it.
 fn seat_name(part: &Part, id: SlotId) -> String {
+    if let Some(inner) = &part.inner {
+        let side = if part.side == Side::Judge { "judge" } else { "slot" };
+        return format!("{side} {id}, {inner}");
+    }
     // `judging-2/` is the second round's folder.
     match part.prefix.trim_end_matches('/').strip_prefix("judging-") {
         Some(round) => format!("judge {id}, round {round}"),

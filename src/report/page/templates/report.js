@@ -14,26 +14,31 @@
 
   // Filters: of the answers, and of every row and column that is about one.
   const filters = byId("filters");
-  const answers = all("article.answer");
-  const filter = () => {
-    const states = new Set(all("input[name=state]:checked", filters).map((box) => box.value));
-    const select = byId("filter-vote");
-    const vote = select ? select.value : "";
-    const shown = new Set();
-    for (const answer of answers) {
-      const votes = answer.dataset.votes.split(" ");
-      if (states.has(answer.dataset.state) && (!vote || votes.includes(vote))) shown.add(answer.dataset.answer);
-    }
-    all("[data-answer]").forEach((part) => { part.hidden = !shown.has(part.dataset.answer); });
-    byId("filter-count").textContent = `${shown.size} of ${answers.length} shown`;
+  const filterAnswers = () => {
+    const answers = all("article.answer");
+    const filter = () => {
+      const states = new Set(all("input[name=state]:checked", filters).map((box) => box.value));
+      const select = byId("filter-vote");
+      const vote = select ? select.value : "";
+      const shown = new Set();
+      for (const answer of answers) {
+        const votes = answer.dataset.votes.split(" ");
+        if (states.has(answer.dataset.state) && (!vote || votes.includes(vote))) shown.add(answer.dataset.answer);
+      }
+      all("[data-answer]").forEach((part) => { part.hidden = !shown.has(part.dataset.answer); });
+      byId("filter-count").textContent = `${shown.size} of ${answers.length} shown`;
+    };
+    filters.hidden = false;
+    filters.addEventListener("change", filter);
+    filters.addEventListener("submit", (event) => event.preventDefault());
+    const setOpen = (open) => {
+      all("article.answer:not([hidden]) > details.read").forEach((part) => { part.open = open; });
+    };
+    byId("open-all").addEventListener("click", () => setOpen(true));
+    byId("close-all").addEventListener("click", () => setOpen(false));
+    filter();
   };
-  filters.hidden = false;
-  filters.addEventListener("change", filter);
-  filters.addEventListener("submit", (event) => event.preventDefault());
-  const setOpen = (open) => all("article.answer:not([hidden]) > details.read").forEach((part) => { part.open = open; });
-  byId("open-all").addEventListener("click", () => setOpen(true));
-  byId("close-all").addEventListener("click", () => setOpen(false));
-  filter();
+  if (filters) filterAnswers();
 
   // A link to an answer opens it.
   const openTarget = () => {
