@@ -9,14 +9,17 @@ use super::args::{FixArgs, RespondArgs, ResumeArgs};
 use super::choosing::remember;
 use super::context::Context;
 use super::estimate;
-use super::panel::{conclude, prepare, prompts, resolve, terms, warn_of_missing};
+use super::gate::finish;
+use super::gate_outputs::Outputs;
+use super::panel::{conclude, conclude_silently, prepare, prompts, resolve, terms, warn_of_missing};
 use super::resume::{pace, prepare_again};
-use super::review::{Reviewers, intent_of, judges, reviewers};
+use super::review::{Reviewers, intent_of, judges, judging, reviewers};
 use crate::config::{Config, FileSettings, PROJECT_FILE, ResolvedModel, names_a_secret};
-use crate::engine::{Estimate, Keeping, ResumeOptions};
+use crate::engine::{self, Keeping, Outcome, ResumeOptions};
 use crate::error::{Error, ExitCode, Result};
 use crate::findings::MissingSeats;
 use crate::git::{Git, RepoPath};
+use crate::pipeline::estimate_fix;
 use crate::pipeline::fix::{
     self, Consent, Ending, FixRequest, LeftOfFix, Response, Start, TakeUncommitted, check_response,
 };
@@ -38,8 +41,29 @@ struct Place {
     config: Config,
 }
 
-/// Reviews and repairs.
+/// Reviews and repairs. However it ends, a report is made and every output written.
 pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
+    // An estimate writes nothing.
+    let estimate = args.who.choice.estimate;
+    let outputs = if estimate { Outputs::none() } else { Outputs::of(&args.outputs, context)? };
+    let (report, text, error) = match work(args, context).await {
+        Ok(Ended::Estimated(code)) => return Ok(code),
+        Err(error) if estimate => return Err(error),
+        Ok(Ended::Fixed(outcome)) => (fix::reported(&outcome)?, outcome.verdict, None),
+        Err(error) => (fix::not_begun(&error), None, Some(error)),
+    };
+    finish(context, &outputs, &report, text.as_deref(), error)
+}
+
+/// How the command ended.
+enum Ended {
+    /// Nobody was to be asked.
+    Estimated(ExitCode),
+    /// The panel was asked.
+    Fixed(Box<Outcome>),
+}
+
+async fn work(args: &FixArgs, context: &Context) -> Result<Ended> {
     let mut flags = context.global.settings();
     args.apply(&mut flags);
     let place = place(args, context, flags).await?;
@@ -89,7 +113,8 @@ pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
     };
     request.check()?;
     if args.who.choice.estimate {
-        return estimate::show(context, &estimated(&request));
+        let whole = estimate_fix(&request, &judging(&request.review, config), settings.session_reuse);
+        return estimate::show(context, &whole).map(Ended::Estimated);
     }
     if let Some(chosen) = &chosen {
         remember(context, config, &args.who.choice, chosen)?;
@@ -101,8 +126,8 @@ pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
     warn_of_missing(context, asked.iter().copied());
     let folder = request.review.keeping.folder();
     let prepared = prepare(context, config, &asked, folder, args.rules.require_blind).await?;
-    let fixed = conclude(context, prepared, async |context| fix::fix(request, context, &mut rand::rng()).await).await?;
-    Ok(fixed.exit_code())
+    let work = async |context: engine::Context<'_>| fix::fix(request, context, &mut rand::rng()).await;
+    conclude_silently(context, prepared, work).await.map(|outcome| Ended::Fixed(Box::new(outcome)))
 }
 
 /// The repository and the commits, and the settings of the base: what is run is not for the branch to say.
@@ -192,12 +217,6 @@ fn fixer(context: &Context, config: &Config) -> Result<ResolvedModel> {
 fn title(root: &Path, context: &Context) -> String {
     let name = root.file_name().map(|name| name.to_string_lossy().into_owned());
     name.unwrap_or_else(|| context.cwd.display().to_string())
-}
-
-/// What the first review would cost: how many rounds follow is not known.
-fn estimated(request: &FixRequest) -> Estimate {
-    let bytes = request.review.prompts.longest().saturating_add(request.review.subject.text.len()) as u64;
-    Estimate::of(&request.review.models, bytes, None, bytes)
 }
 
 /// Goes on with a fix that was cut off or stopped.

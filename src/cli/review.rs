@@ -15,6 +15,7 @@ use crate::config::{Config, Origin, ResolvedModel, names_a_secret};
 use crate::engine::{self, Directives, Estimate, Input, JudgeRequest, Keeping, Outcome};
 use crate::error::{Error, ExitCode, Result};
 use crate::findings::MissingSeats;
+use crate::pipeline::estimate_review;
 use crate::pipeline::review::{self, Look, ReviewRequest, Source, Target};
 use crate::secrets::Redactor;
 use crate::session::SessionKind;
@@ -189,13 +190,17 @@ fn keeping(args: &ReviewArgs, subject: &review::Subject, context: &Context, conf
     })
 }
 
+/// What a review would send and cost.
 pub(super) fn estimated(request: &ReviewRequest, config: &Config) -> Estimate {
-    let bytes = request.prompts.longest().saturating_add(request.subject.text.len()) as u64;
-    let judge = JudgeRequest {
+    estimate_review(request, &judging(request, config), config.settings().session_reuse)
+}
+
+/// Who votes on the findings, and how.
+pub(super) fn judging(request: &ReviewRequest, config: &Config) -> JudgeRequest {
+    JudgeRequest {
         judges: request.judges.clone(),
         rules: config.settings().vote,
         prompts: Arc::clone(&request.prompts),
         prompts_dir: None,
-    };
-    Estimate::of(&request.models, bytes, Some(&judge), bytes)
+    }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::last_look::LastLook;
 use crate::config::{Environment, Provider, ResolvedModel, Target, expand, names_a_secret, variables_in};
 use crate::error::{Error, Result};
 use crate::isolation::{Mechanism, Probe};
@@ -37,6 +38,7 @@ pub struct Services {
     exceptions: bool,
     /// Where sessions are found by their ids.
     catalogue: Catalogue,
+    last_look: Option<Arc<dyn LastLook>>,
 }
 
 /// Where a command works.
@@ -97,7 +99,18 @@ impl Services {
             surroundings,
             exceptions,
             catalogue: Catalogue::new(folders.current.join(folders.sessions)),
+            last_look: None,
         })
+    }
+
+    /// Has this look once more at what the panel was asked about, before the verdict is out.
+    #[must_use]
+    pub fn with_last_look(self, look: Arc<dyn LastLook>) -> Self {
+        Self { last_look: Some(look), ..self }
+    }
+
+    pub(super) fn last_look(&self) -> Option<&dyn LastLook> {
+        self.last_look.as_deref()
     }
 
     /// Ends what was started for the command. Dropped without it, the local server ends with this process.

@@ -8,3 +8,4 @@ mod resuming;
 mod world;
 
 pub(crate) use resuming::PLACES;
+pub(crate) use world::{MENDED, MENDS, PLANTED, Repo, WEIGH, finding, looks, panel, with_fixer};

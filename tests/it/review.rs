@@ -7,6 +7,6 @@ mod providers;
 mod quality;
 mod targets;
 mod votes;
-mod world;
+pub(crate) mod world;
 
 pub(crate) use kills::PLACES;

@@ -11,6 +11,7 @@ mod decide;
 mod inspect;
 mod look;
 mod message;
+mod outcome;
 mod patch_reply;
 mod place;
 mod progress;
@@ -20,7 +21,6 @@ mod resume;
 mod run;
 mod scope;
 mod select;
-mod stand;
 mod stop;
 mod store;
 #[cfg(test)]
@@ -30,8 +30,8 @@ mod uncommitted;
 
 pub use check::{CheckEnd, CheckKind, CheckResult};
 pub use decide::{Ending, Response};
+pub use outcome::{not_begun, reported};
 pub use request::{Consent, FixRequest, Start, TakeUncommitted};
 pub use resume::{LeftOfFix, check_response, respond, resume_fix};
 pub use run::fix;
-pub use stand::{FixBranch, FixStand};
 pub use stop::StopReason;

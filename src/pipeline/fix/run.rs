@@ -44,6 +44,7 @@ const GIT_LIMIT: Duration = Duration::from_secs(120);
 /// The request cannot come to anything, or the session cannot be made or kept. What the fix comes to is in the outcome.
 pub async fn fix<R: CryptoRng>(request: FixRequest, context: Context<'_>, rng: &mut R) -> Result<Outcome> {
     let quorum = request.check()?;
+    request.review.check_budget()?;
     let plan = FixPlan::of(&request, quorum);
     let Context { services, control, observer, announce } = context;
     let review = request.review;

@@ -31,7 +31,7 @@ use crate::session::{Admission, AttemptEnd, Event, NewInner, NewTurn, PanelFolde
 const LIST: &str = "fixer";
 
 /// The most bytes of files that a model without hands is shown.
-const SHOWN: usize = 192 * 1024;
+pub(super) const SHOWN: usize = 192 * 1024;
 
 /// A round of repairs.
 pub(super) struct FixTurn<'a> {

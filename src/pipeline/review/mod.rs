@@ -25,6 +25,7 @@ mod told;
 mod votes;
 
 pub(super) use ledger::{grow, open as open_ledger};
+pub(super) use outcome::{about, empty, not_done, was_stopped};
 pub use outcome::{found, not_held, reported};
 pub use pending::Uncommitted;
 pub(super) use publish::{RENDERING, consolidate};

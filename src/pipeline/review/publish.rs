@@ -10,7 +10,7 @@ use super::round::{RoundEnd, Surroundings, Vote};
 use super::seats::SeatEnd;
 use super::told::{Told, report, trailer};
 use super::votes::{ROUND, write_once};
-use crate::engine::{Decision, isolation_told, panel_notes, record, record_notes, show_last, total};
+use crate::engine::{Decision, isolation_told, panel_notes, record, record_notes, remarks, show_last, total};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{self, Point};
 use crate::findings::{
@@ -69,6 +69,7 @@ fn checked(path: &Path, recorded: Sha256Hash) -> Result<Vec<u8>> {
 pub(in crate::pipeline) struct Account {
     verdict: ReviewVerdict,
     reviewers: Vec<Reviewer>,
+    first: Vec<String>,
     told: String,
     isolation: String,
 }
@@ -89,10 +90,11 @@ pub(in crate::pipeline) fn consolidate(
     let judged = round.folder.enter_round(ROUND)?;
     let judges = judges(&round.votes, judged.as_ref().map(PanelFolder::manifest));
     // Whether a gate's panel saw all of the change weighs more than what it made of it.
-    let (first, given) = match around.kind {
+    let (mut first, given) = match around.kind {
         SessionKind::Gate => (work.notes.clone(), Vec::new()),
         _ => (Vec::new(), work.notes.clone()),
     };
+    first.extend(remarks(session.panel().records()));
     let notes = notes(given, round, judged.as_ref());
     let told = consolidated(&Consolidated {
         verdict: &verdict,
@@ -110,7 +112,7 @@ pub(in crate::pipeline) fn consolidate(
         isolation_told(round.folder.records(), judged.as_ref().map_or(&[], |judged| judged.records())).to_owned();
     write_once(&mut round.folder, Layout::CONSOLIDATED, told.as_bytes(), Point::ConsolidatedWritten, around)?;
     fault::reach(Point::ConsolidatedRecorded);
-    Ok(Account { verdict, reviewers, told, isolation })
+    Ok(Account { verdict, reviewers, first, told, isolation })
 }
 
 /// Writes down what the round came to, closes its panel, and publishes the verdict. What of that is on record already is
@@ -123,7 +125,7 @@ pub(super) fn publish(
 ) -> Result<Published> {
     let panel = round.folder.inner().ok_or_else(|| Error::internal("a review in no panel"))?;
     let place = panel.folder();
-    let Account { verdict, reviewers, told, isolation } = consolidate(session, work, &mut round, around)?;
+    let Account { verdict, reviewers, first, told, isolation } = consolidate(session, work, &mut round, around)?;
     let redactor = around.services.redactor();
     let status = round.folder.status().clone();
     let last = session.panel_mut().close_inner(panel, round.folder, SessionState::Completed, Timestamp::now())?;
@@ -134,7 +136,8 @@ pub(super) fn publish(
     record(session.panel_mut(), Event::PhaseStarted { phase: Phase::Report }, &mut *around.observer)?;
     session.panel_mut().settle()?;
     let money = total(session);
-    let facts = Told { session: session.id(), head: session.panel().head(), isolation: &isolation, money: &money };
+    let head = session.panel().head();
+    let facts = Told { session: session.id(), head, first: &first, isolation: &isolation, money: &money };
     let account = report(work, &verdict, &reviewers, &round.seats, &place, &facts);
     let account = redactor.text(&account);
     let text = told + &trailer(&facts);

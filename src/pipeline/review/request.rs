@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::subject::{Source, Subject, SubjectKind};
 use crate::config::{FailOn, Leaks, OwnAnswers, Recuse, ResolvedModel, SelfVote};
-use crate::engine::{Keeping, Terms, WrittenTerms, answer_of, judge_of, load_again};
+use crate::engine::{Keeping, Terms, WrittenTerms, answer_of, judge_of, load_again, refuse_too_dear};
 use crate::error::{Error, ErrorKind, Result};
 use crate::findings::{MissingSeats, Seats};
 use crate::ids::{Sha256Hash, SlotId};
@@ -79,6 +79,15 @@ impl ReviewRequest {
             check_panel(&self.seats(), &self.bench(), self.own)?;
         }
         Ok(quorum)
+    }
+
+    /// Refuses a budget of which a reviewer or a judge cannot even be asked. While the review goes on it would be seen
+    /// which one that is.
+    pub(in crate::pipeline) fn check_budget(&self) -> Result<()> {
+        let Some(most) = self.terms.max_cost else { return Ok(()) };
+        let bytes = self.subject.text.len() as u64;
+        refuse_too_dear(most, &self.models, bytes)?;
+        refuse_too_dear(most, self.judges.as_deref().unwrap_or_default(), bytes)
     }
 
     fn seats(&self) -> Vec<Answer> {

@@ -11,7 +11,9 @@ use super::round::{RoundOutcome, RoundRequest, Surroundings, hold_round};
 use super::snapshot;
 use super::texts::{Texts, omitted};
 use super::votes::sees_files;
-use crate::engine::{Context, Decision, Keeping, Outcome, Terms, end, record, show_last, stopped_state, written};
+use crate::engine::{
+    Context, Decision, Keeping, Outcome, Terms, end, look_last, record, show_last, stopped_state, written,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::findings::{Known, Sight};
 use crate::ids::Sha256Hash;
@@ -27,6 +29,7 @@ use crate::session::{Cast, Event, InnerPanel, NewPipeline, NewSession, Session, 
 /// to is in the outcome.
 pub async fn review<R: CryptoRng>(request: ReviewRequest, context: Context<'_>, rng: &mut R) -> Result<Outcome> {
     let quorum = request.check()?;
+    request.check_budget()?;
     let plan = ReviewPlan::of(&request, quorum);
     let Context { services, control, observer, announce } = context;
     let now = Timestamp::now();
@@ -151,7 +154,10 @@ async fn hold(
         failed,
     };
     match hold_round(session, &request, around).await? {
-        RoundOutcome::Ended(round) => publish(session, work, *round, around).map(Some),
+        RoundOutcome::Ended(round) => {
+            look_last(session.panel_mut(), around.services, &mut *around.observer).await?;
+            publish(session, work, *round, around).map(Some)
+        }
         RoundOutcome::Stopped(folder) => {
             let state = around.control.stop().map_or(SessionState::Cancelled, stopped_state);
             let status = folder.status().clone();
