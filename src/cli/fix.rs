@@ -5,17 +5,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::args::FixArgs;
+use super::asking::can_ask;
 use super::choosing::remember;
 use super::context::Context;
 use super::estimate;
-use super::panel::{conclude, prepare, prompts, resolve, terms, warn_of_missing};
+use super::gate::finish;
+use super::gate_outputs::Outputs;
+use super::panel::{conclude_silently, prepare, prompts, resolve, terms, warn_of_missing};
 use super::respond;
-use super::review::{Reviewers, declined, intent_of, judges, reviewers};
+use super::review::{Reviewers, declined, intent_of, judges, judging, reviewers};
 use crate::config::{Config, FileSettings, PROJECT_FILE, ResolvedModel, names_a_secret};
-use crate::engine::{Estimate, Keeping};
+use crate::engine::{self, Keeping, Outcome};
 use crate::error::{Error, ExitCode, Result};
 use crate::findings::MissingSeats;
 use crate::git::{Git, RepoPath};
+use crate::pipeline::estimate_fix;
 use crate::pipeline::fix::{self, Consent, FixRequest, Start, TakeUncommitted};
 use crate::pipeline::gate::{Revisions, ask_failed, settings_at};
 use crate::pipeline::review::{self, Look, ReviewRequest, Source, Subject, Target};
@@ -35,8 +39,38 @@ struct Place {
     config: Config,
 }
 
-/// Reviews and repairs.
+/// Reviews and repairs. However it ends, a report is made and every output written.
 pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
+    // An estimate writes nothing.
+    let estimate = args.who.choice.estimate;
+    let outputs = if estimate { Outputs::none() } else { Outputs::of(&args.outputs, context)? };
+    let (report, text, error) = match work(args, context).await {
+        Ok(Ended::Estimated(code)) => return Ok(code),
+        Err(error) if estimate => return Err(error),
+        Ok(Ended::Fixed(outcome, Shown::No)) => (fix::reported(&outcome)?, outcome.verdict, None),
+        Ok(Ended::Fixed(outcome, Shown::Already)) => (fix::reported(&outcome)?, None, None),
+        Err(error) => (fix::not_begun(&error), None, Some(error)),
+    };
+    finish(context, &outputs, &report, text.as_deref(), error)
+}
+
+/// How the command ended.
+enum Ended {
+    /// Nobody was to be asked.
+    Estimated(ExitCode),
+    /// The panel was asked.
+    Fixed(Box<Outcome>, Shown),
+}
+
+/// Whether what it came to was printed.
+enum Shown {
+    /// It is still to be.
+    No,
+    /// Before somebody was asked.
+    Already,
+}
+
+async fn work(args: &FixArgs, context: &Context) -> Result<Ended> {
     let mut flags = context.global.settings();
     args.apply(&mut flags);
     let place = place(args, context, flags).await?;
@@ -63,6 +97,7 @@ pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
         fail_on: settings.review.fail_on,
         quorum: settings.review.quorum.map(std::num::NonZeroU32::get),
         missing: if args.rules.strict { MissingSeats::Refused } else { MissingSeats::Tolerated },
+        session_reuse: settings.session_reuse,
         terms: terms(settings, args.rules.require_blind),
         prompts: Arc::new(prompts),
         prompts_dir,
@@ -87,7 +122,8 @@ pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
     };
     request.check()?;
     if args.who.choice.estimate {
-        return estimate::show(context, &estimated(&request));
+        let whole = estimate_fix(&request, &judging(&request.review, config), settings.session_reuse);
+        return estimate::show(context, &whole).map(Ended::Estimated);
     }
     if let Some(chosen) = &chosen {
         remember(context, config, &args.who.choice, chosen)?;
@@ -99,13 +135,18 @@ pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
     warn_of_missing(context, asked.iter().copied());
     let folder = request.review.keeping.folder();
     let prepared = prepare(context, config, &asked, folder, args.rules.require_blind).await?;
-    let fixed = conclude(context, prepared, async |context| fix::fix(request, context, &mut rand::rng()).await).await?;
-    if args.repairs.yes {
-        // To one round, and no more: then it waits, whoever is there.
-        return Ok(fixed.exit_code());
+    let work = async |context: engine::Context<'_>| fix::fix(request, context, &mut rand::rng()).await;
+    let outcome = conclude_silently(context, prepared, work).await?;
+    // `--yes` consents to one round and no more: then it waits, whoever is there.
+    if outcome.exit_code() != ExitCode::WAITING || args.repairs.yes || !can_ask(context) {
+        return Ok(Ended::Fixed(Box::new(outcome), Shown::No));
     }
-    let called = Catalogue::new(&settings.sessions_dir).reference(&fixed.layout);
-    respond::after(&fixed, &called, &respond::Terms::of(false, &args.pace), context).await
+    context.printer.document(outcome.verdict.as_deref().unwrap_or_default())?;
+    let called = Catalogue::new(&settings.sessions_dir).reference(&outcome.layout);
+    let terms = respond::Terms::of(false, &args.pace);
+    let outcome = respond::decide(&outcome.layout, &called, &terms, context).await?.unwrap_or(outcome);
+    let shown = if outcome.exit_code() == ExitCode::WAITING { Shown::Already } else { Shown::No };
+    Ok(Ended::Fixed(Box::new(outcome), shown))
 }
 
 /// The repository and the commits, and the settings of the base: what is run is not for the branch to say.
@@ -195,10 +236,4 @@ fn fixer(context: &Context, config: &Config) -> Result<ResolvedModel> {
 fn title(root: &Path, context: &Context) -> String {
     let name = root.file_name().map(|name| name.to_string_lossy().into_owned());
     name.unwrap_or_else(|| context.cwd.display().to_string())
-}
-
-/// What the first review would cost: how many rounds follow is not known.
-fn estimated(request: &FixRequest) -> Estimate {
-    let bytes = request.review.prompts.longest().saturating_add(request.review.subject.text.len()) as u64;
-    Estimate::of(&request.review.models, bytes, None, bytes)
 }

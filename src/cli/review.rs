@@ -16,6 +16,7 @@ use crate::engine::{self, Directives, Estimate, Input, JudgeRequest, Keeping, Ou
 use crate::error::{Error, ExitCode, Result};
 use crate::findings::{EarlierDeclines, MissingSeats};
 use crate::pipeline::declines::{DeclineRegister, FoundDeclines};
+use crate::pipeline::estimate_review;
 use crate::pipeline::review::{self, Look, ReviewRequest, Source, Subject, Target};
 use crate::secrets::Redactor;
 use crate::session::SessionKind;
@@ -83,6 +84,7 @@ async fn hold(args: &ReviewArgs, context: &Context) -> Result<Ended> {
         fail_on: settings.review.fail_on,
         quorum: settings.review.quorum.map(std::num::NonZeroU32::get),
         missing: if args.rules.strict { MissingSeats::Refused } else { MissingSeats::Tolerated },
+        session_reuse: settings.session_reuse,
         terms: terms(settings, args.rules.require_blind),
         prompts: Arc::new(prompts),
         prompts_dir,
@@ -142,10 +144,13 @@ fn title(target: &Target, paths: &[PathBuf]) -> String {
     }
 }
 
-/// One existing file is that file; anything else is the text itself.
+/// One existing file is that file, `-` is standard input; anything else is the text itself.
 pub(super) fn intent_of(intent: &str, context: &Context) -> Result<String> {
     let path = context.cwd.join(intent);
-    let text = if path.is_file() {
+    let text = if intent == "-" {
+        std::io::read_to_string(std::io::stdin())
+            .map_err(|source| Error::usage("`--intent`: standard input cannot be read").with_source(source))?
+    } else if path.is_file() {
         fs_err::read_to_string(&path).map_err(|source| Error::usage("`--intent` cannot be read").with_source(source))?
     } else if !intent.contains(char::is_whitespace) && (intent.contains('/') || intent.ends_with(".md")) {
         return Err(Error::usage(format!("`--intent`: there is no file `{intent}`")).hint("correct its path"));
@@ -203,13 +208,17 @@ fn keeping(args: &ReviewArgs, subject: &review::Subject, context: &Context, conf
     })
 }
 
+/// What a review would send and cost.
 pub(super) fn estimated(request: &ReviewRequest, config: &Config) -> Estimate {
-    let bytes = request.prompts.longest().saturating_add(request.subject.text.len()) as u64;
-    let judge = JudgeRequest {
+    estimate_review(request, &judging(request, config), config.settings().session_reuse)
+}
+
+/// Who votes on the findings, and how.
+pub(super) fn judging(request: &ReviewRequest, config: &Config) -> JudgeRequest {
+    JudgeRequest {
         judges: request.judges.clone(),
         rules: config.settings().vote,
         prompts: Arc::clone(&request.prompts),
         prompts_dir: None,
-    };
-    Estimate::of(&request.models, bytes, Some(&judge), bytes)
+    }
 }

@@ -52,7 +52,7 @@ pub use merge::{Identified, Known, Merged, Seen, merge};
 pub use model::{Action, Finding, FindingId, FindingsNote, FindingsNoteKind, FindingsRead, Lines};
 pub use prompt::{
     Artefact, Claim, DeclinedFinding, FindingVotePrompt, OpenFinding, ReviewPhase, ReviewPrompt, Sight,
-    finding_vote_prompt, findings_repair_prompt, review_prompt,
+    finding_vote_prompt, findings_repair_prompt, review_again_prompt, review_prompt,
 };
 pub use rule::{FindingTally, Judged, MissingSeats, ReviewDecision, ReviewVerdict, Seats, Standing, decide_review};
 pub use schema::findings_schema;

@@ -116,6 +116,26 @@ pub struct ReviewPrompt<'a> {
 /// # Errors
 /// A template is not usable, or does not hold what it is given exactly once.
 pub fn review_prompt(prompts: &Prompts, ask: &ReviewPrompt<'_>, nonce: &Nonce) -> Result<String, PromptError> {
+    review_text(prompts, PromptName::Review, ask, nonce)
+}
+
+/// The text that a reviewer receives who looked at the whole change before, in the same conversation: `ask` is what a repair
+/// of it changes.
+///
+/// # Errors
+/// As [`review_prompt`].
+pub fn review_again_prompt(prompts: &Prompts, ask: &ReviewPrompt<'_>, nonce: &Nonce) -> Result<String, PromptError> {
+    // What is wanted was said in the conversation.
+    let artefact = Artefact { intent: None, ..ask.artefact };
+    review_text(prompts, PromptName::ReviewAgain, &ReviewPrompt { artefact, ..*ask }, nonce)
+}
+
+fn review_text(
+    prompts: &Prompts,
+    name: PromptName,
+    ask: &ReviewPrompt<'_>,
+    nonce: &Nonce,
+) -> Result<String, PromptError> {
     let artefact = &ask.artefact;
     let mut places = Places::new(nonce);
     places.add_artefact(artefact);
@@ -131,7 +151,7 @@ pub fn review_prompt(prompts: &Prompts, ask: &ReviewPrompt<'_>, nonce: &Nonce) -
     places.add_list("omitted", artefact.omitted.iter().map(|line| format!("{line}\n")), artefact.omitted.len());
     let format = findings_format(prompts)?;
     let values = context! { format => format, ..about(artefact, &places) };
-    places.fill(prompts, PromptName::Review, values)
+    places.fill(prompts, name, values)
 }
 
 /// How to say what is wrong.

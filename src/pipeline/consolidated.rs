@@ -6,7 +6,7 @@ use crate::findings::{
 };
 use crate::ids::SlotId;
 use crate::report::ci::SeenFile;
-use crate::verdict::inline_markdown as inline;
+use crate::verdict::{inline_commands, inline_markdown as inline};
 
 /// The most characters of a text of a model.
 const TEXT: usize = 4000;
@@ -80,7 +80,7 @@ pub fn consolidated(parts: &Consolidated<'_>) -> String {
     if !parts.first.is_empty() {
         out.push('\n');
     }
-    parts.first.iter().for_each(|note| out.push_str(&format!("- {}\n", inline(note, TEXT))));
+    parts.first.iter().for_each(|note| out.push_str(&format!("- {}\n", inline_commands(note))));
     let of_panel = |record: &FindingRecord| match &record.raised_by {
         Witness::Panel { folder, .. } => folder == parts.folder,
         Witness::Votes { .. } | Witness::Person { .. } => false,
@@ -126,7 +126,7 @@ pub fn consolidated(parts: &Consolidated<'_>) -> String {
     if !parts.notes.is_empty() {
         out.push_str("\n## To know\n\n");
     }
-    parts.notes.iter().for_each(|note| out.push_str(&format!("- {}\n", inline(note, TEXT))));
+    parts.notes.iter().for_each(|note| out.push_str(&format!("- {}\n", inline_commands(note))));
     out
 }
 

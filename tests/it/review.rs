@@ -4,8 +4,9 @@ mod decisions;
 mod kills;
 mod outputs;
 mod providers;
+mod quality;
 mod targets;
 mod votes;
-mod world;
+pub(crate) mod world;
 
 pub(crate) use kills::PLACES;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{PaceArgs, ReviewRuleArgs, ReviewerArgs, SessionArgs, count, model_name};
+use super::{OutputArgs, PaceArgs, ReviewRuleArgs, ReviewerArgs, SessionArgs, count, model_name};
 use crate::config::{FileSettings, Severity};
 use crate::findings::FindingId;
 
@@ -16,6 +16,7 @@ Examples:
   team fix --worktree --fixer codex              the same of what is not committed
   team fix --test 'cargo test -q' --max-rounds 2
   team fix --severity high --only 'src/**'
+  team fix --sarif fix.sarif --junit fix.xml     what is open at the end, and what was mended, for CI
 
 A round is: the panel reviews and votes, one fixer repairs the sustained findings in a folder of its own, the result is
 looked at and tested and committed there, and the panel looks at the repair. When nothing that meets `--fail-on` is open,
@@ -50,6 +51,9 @@ pub struct FixArgs {
     /// A word for the session's name
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub outputs: OutputArgs,
     /// Limits of time and number.
     #[command(flatten)]
     pub pace: PaceArgs,

@@ -61,7 +61,7 @@ pub struct ReviewArgs {
 /// Who reviews, and what they are told.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ReviewerArgs {
-    /// What it is meant to do: a text, or a file that holds it
+    /// What it is meant to do: a text, a file that holds it, or `-` for standard input
     #[arg(long, value_name = "TEXT|FILE")]
     pub intent: Option<String>,
     /// The reviewers, separated by commas; may be repeated [default: `review.panel`, else as for `run`]

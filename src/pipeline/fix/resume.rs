@@ -63,7 +63,8 @@ impl LeftOfFix {
         }
         let mut drifted = Drifted::new(session.layout(), records);
         drifted.look(records, session.layout())?;
-        let rest = Rest::of(session, &plan.review, plan.terms(), drifted, hashes_of, options)?;
+        let rest =
+            Rest::of(session, &plan.review, plan.terms(), drifted, |prompts| hashes_of(prompts, &plan), options)?;
         let progress = Progress::of(records);
         let state = session.panel().status().state;
         Ok(Self {

@@ -62,6 +62,16 @@ pub enum Source {
     },
 }
 
+impl Source {
+    /// The work tree that it is of.
+    pub(in crate::pipeline) fn root(&self) -> Option<&Path> {
+        match self {
+            Self::Nothing => None,
+            Self::Commit { root, .. } | Self::Uncommitted { root, .. } | Self::WorkTree { root } => Some(root),
+        }
+    }
+}
+
 /// What is reviewed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subject {

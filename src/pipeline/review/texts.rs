@@ -121,10 +121,10 @@ impl<'a> Texts<'a> {
         named(self.prompts, &[PromptName::FindingsVote, PromptName::FindingsVoteRepair])
     }
 
-    /// What a reviewer is asked whose `reply` cannot be read.
-    pub(super) fn repair(&self, reply: &[u8], bad: &BadFindings, nonce: &Nonce) -> Result<String> {
-        findings_repair_prompt(self.prompts, bad, Some(&String::from_utf8_lossy(reply)), nonce)
-            .map_err(|error| unusable(&error))
+    /// What a reviewer is asked whose `reply` cannot be read; without it where it knows what it said.
+    pub(super) fn repair(&self, reply: Option<&[u8]>, bad: &BadFindings, nonce: &Nonce) -> Result<String> {
+        let reply = reply.map(String::from_utf8_lossy);
+        findings_repair_prompt(self.prompts, bad, reply.as_deref(), nonce).map_err(|error| unusable(&error))
     }
 
     /// What the judge of `assignment` is asked; with its `reply`, what it is asked once more.

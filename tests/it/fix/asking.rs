@@ -95,9 +95,13 @@ fn nobody_is_asked_who_does_not_want_to_be_or_is_not_there() {
     let mut terminal = repo.env.terminal(120, 60);
     terminal.press("team -q fix\n");
     assert_eq!(terminal.leave().0, 5);
-    for command in
-        ["team -q resume", "team --json respond latest", "CI=true team resume", "team resume < /dev/null", "team resume 2> err"]
-    {
+    for command in [
+        "team -q resume",
+        "team --json respond latest",
+        "CI=true team resume",
+        "team resume < /dev/null",
+        "team resume 2> err",
+    ] {
         let mut terminal = repo.env.terminal(120, 60);
         terminal.press(&format!("{command}\n"));
         let (code, lines) = terminal.leave();
