@@ -12,11 +12,11 @@ use crate::findings::FindingId;
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
-  team fix --fixer claude                        review this branch, repair what is found, on a branch of its own
+  team fix --fixer claude                        review this branch, repair what is found
   team fix --worktree --fixer codex              the same of what is not committed
   team fix --test 'cargo test -q' --max-rounds 2
   team fix --severity high --only 'src/**'
-  team fix --sarif fix.sarif --junit fix.xml     what is open at the end, and what was mended, for CI
+  team fix --sarif fix.sarif --junit fix.xml     what is open or was mended at the end, for CI
 
 A round is: the panel reviews and votes, one fixer repairs the sustained findings in a folder of its own, the result is \
 looked at and tested and committed there, and the panel looks at the repair. When nothing that meets `--fail-on` is open, \
@@ -105,7 +105,7 @@ impl FixArgs {
 Examples:
   team respond latest                                        show what is to be decided
   team respond latest --fix F01 --note 'keep the old name'   have it repaired
-  team respond latest --decline F02 --note 'by design'       leave it, for good: later rounds and runs are told
+  team respond latest --decline F02 --note 'by design'       leave it, for good
   team respond latest --approve                              take what there is
 
 The session then goes on where it was; the exit codes are those of `team fix`.")]
