@@ -155,7 +155,10 @@ impl Consolidated<'_> {
                 out.push_str(&format!("\n{name}: {}\n", inline(said, TEXT)));
             }
         }
-        if let Some(note) = &record.note {
+        if let Some(origin) = &record.declined_before {
+            out.push_str(&format!("\nDeclined before, {}.\n", inline(&origin.told(), TEXT)));
+        }
+        if let Some(note) = record.note.as_ref().filter(|note| !note.as_str().is_empty()) {
             out.push_str(&format!("\nA person said: {}\n", inline(note.as_str(), TEXT)));
         }
         self.push_votes(out, record);
@@ -414,7 +417,9 @@ mod tests {
         let mut findings = Findings::default();
         let id = raise(&mut findings, Severity::High, HOSTILE, FOLDER, &[1]);
         rule(&mut findings, id, 1, 2, 0);
-        findings.apply(&LedgerEntry::Declined { finding: id, round: 1, note: Remark::new(HOSTILE) }).unwrap();
+        findings
+            .apply(&LedgerEntry::Declined { finding: id, round: 1, note: Remark::new(HOSTILE), before: None })
+            .unwrap();
         let judges = [FindingJudge {
             model: HOSTILE.to_owned(),
             ..judge(1, vec![cast(id, FindingVote::Ask, HOSTILE)], Vec::new())

@@ -158,7 +158,7 @@ mod tests {
         FailOn, Leaks, ModelIdentity, ModelSettings, Price, Provider, Severity, Target, VoteRules, Wire,
     };
     use crate::engine::Keeping;
-    use crate::findings::MissingSeats;
+    use crate::findings::{EarlierDeclines, MissingSeats};
     use crate::pipeline::fix::{Consent, Start, TakeUncommitted};
     use crate::pipeline::review::{Source, Subject, SubjectKind};
     use crate::prompts::Prompts;
@@ -196,6 +196,7 @@ mod tests {
             files: Vec::new(),
             warnings: Vec::new(),
             source: Source::Nothing,
+            point: None,
         };
         let review = ReviewRequest {
             kind: SessionKind::Fix,
@@ -215,6 +216,7 @@ mod tests {
             prompts_dir: None,
             notes: Vec::new(),
             session_reuse,
+            declined: EarlierDeclines::default(),
         };
         FixRequest {
             review,

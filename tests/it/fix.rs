@@ -1,7 +1,9 @@
 //! `team fix` and `team respond`, on real repositories with planted faults.
 
+mod asking;
 mod conversations;
 mod decisions;
+mod declines;
 mod held;
 mod loops;
 mod outputs;

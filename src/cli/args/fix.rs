@@ -99,7 +99,7 @@ impl FixArgs {
     }
 }
 
-/// Decide what a fix waits for
+/// Decide what a fix waits for, or what later runs leave
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
@@ -107,8 +107,12 @@ Examples:
   team respond latest --fix F01 --note 'keep the old name'   have it repaired
   team respond latest --decline F02 --note 'by design'       leave it, for good
   team respond latest --approve                              take what there is
+  team respond latest --reopen F02                           take a decline back
 
-The session then goes on where it was; the exit codes are those of `team fix`.")]
+The session then goes on where it was; the exit codes are those of `team fix`. Of a review or a fix that has ended, \
+`--decline` and `--reopen` can still be said: it stays as it ended, and later reviews and fixes of the branch are told. \
+A decline holds on the branch, by its name or its history, for the same finding and none that is worse; it is kept in \
+`declines.jsonl` in the folder of sessions, which must not be tracked by git.")]
 pub struct RespondArgs {
     /// The session.
     #[command(flatten)]
@@ -119,19 +123,22 @@ pub struct RespondArgs {
     /// Leave these findings as they are, for good
     #[arg(long, value_name = "IDS", value_delimiter = ',', num_args = 1..)]
     pub decline: Vec<FindingId>,
+    /// Take back that these were declined, in this session or before it; `--fix` does that and has them repaired
+    #[arg(long, value_name = "IDS", value_delimiter = ',', num_args = 1..)]
+    pub reopen: Vec<FindingId>,
     /// Add a finding of your own, which is repaired; may be repeated
     #[arg(long, value_name = "[FILE[:LINE]: ]TEXT")]
     pub add: Vec<String>,
     /// Take what there is, and end here
-    #[arg(long, conflicts_with_all = ["skip", "abort", "fix", "decline", "add"])]
+    #[arg(long, conflicts_with_all = ["skip", "abort", "fix", "decline", "reopen", "add"])]
     pub approve: bool,
     /// End here, and leave what is still to be decided open
-    #[arg(long, conflicts_with_all = ["abort", "fix", "decline", "add"])]
+    #[arg(long, conflicts_with_all = ["abort", "fix", "decline", "reopen", "add"])]
     pub skip: bool,
     /// End here, and take nothing: no branch is made
-    #[arg(long, conflicts_with_all = ["fix", "decline", "add"])]
+    #[arg(long, conflicts_with_all = ["fix", "decline", "reopen", "add"])]
     pub abort: bool,
-    /// What you say about it; the fixer is told
+    /// What you say about it, up to 1000 characters; the fixer, and later rounds and runs are told
     #[arg(long, value_name = "TEXT")]
     pub note: Option<String>,
     /// The root of the repository, where it is not where it was
