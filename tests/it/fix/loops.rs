@@ -91,7 +91,12 @@ fn what_is_not_committed_is_repaired_on_the_branch_only_and_stays_uncommitted_in
 #[test]
 fn what_a_repair_brings_is_found_told_as_its_own_and_mended_before_the_result_is_certified() {
     const KEY: &str = "Zq7-given.value/with+signs";
-    let brought = finding("critical", "auto-fix", &format!("A debugging line prints {KEY}"));
+    let mut brought = finding("critical", "auto-fix", &format!("A debugging line prints {KEY}"));
+    for (field, said) in [("description", "Whoever calls it sees it."), ("evidence", ""), ("suggestion", "Remove it.")]
+    {
+        brought[field] = said.into();
+    }
+    brought["line"] = 4.into();
     let planted = reply(&[finding("high", "auto-fix", PLANTED)]);
     let looks = format!("look src/sum.rs {SIGN} ;; {planted} ;; println ;; {} ;; {}", reply(&[brought]), reply(&[]));
     let weigh = format!("weigh added summed {SIGN} ;; debugging println");
