@@ -7,6 +7,7 @@ pub use crate::findings;
 mod consolidated;
 pub mod fix;
 pub mod gate;
+mod markdown;
 pub mod review;
 pub mod roles;
 

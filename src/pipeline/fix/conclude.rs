@@ -8,13 +8,13 @@ use super::report::{Report, mended};
 use super::run::{Fix, step};
 use super::stop::StopReason;
 use super::store::{Store, remove};
-use crate::engine::{Decision, record};
+use crate::engine::{Decision, record, total};
 use crate::error::{Error, ExitCode, Result};
 use crate::fault::{self, Point};
 use crate::findings::{ReviewResult, decide_review};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash};
-use crate::pipeline::review::{RENDERING, Surroundings, open_ledger};
+use crate::pipeline::review::{RENDERING, Surroundings, open_ledger, spent};
 use crate::session::{Event, FixStep, Layout, Phase, Record, Session};
 
 /// How it ended, and what is printed.
@@ -62,6 +62,7 @@ pub(super) async fn finish(
         }
     }
     let decisions: Vec<String> = session.panel().records().iter().filter_map(decided).collect();
+    let spent = spent(&total(session));
     let report = Report {
         session: session.id(),
         plan,
@@ -71,6 +72,7 @@ pub(super) async fn finish(
         reason,
         decisions: &decisions,
         notes: &notes,
+        spent: &spent,
     };
     let text = around.services.open_scrub().text_for(None, &report.text());
     let (sentence, code) = amounts_to(reason, &verdict, &progress, mended(&findings));

@@ -38,3 +38,4 @@ pub(super) use snapshot::take as take_snapshot;
 pub use subject::{Source, Subject, SubjectKind};
 pub use target::{Look, Target, look};
 pub(super) use texts::{Texts, omitted, unusable};
+pub(super) use told::spent;

@@ -21,7 +21,7 @@ use crate::session::slot::Reason;
 use crate::session::{Event, Layout, Manifest, PanelFolder, Phase, Record, Session, SessionError, SessionState, Turn};
 
 /// The number of the wording of `verdict.md`.
-pub(in crate::pipeline) const RENDERING: u32 = 1;
+pub(in crate::pipeline) const RENDERING: u32 = 2;
 
 /// A verdict on disk.
 pub(super) struct Published {
