@@ -2,6 +2,7 @@
 
 mod decisions;
 mod loops;
+mod pages;
 mod refused;
 mod resuming;
 mod world;

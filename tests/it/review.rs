@@ -3,6 +3,7 @@
 mod decisions;
 mod kills;
 mod outputs;
+mod pages;
 mod targets;
 mod world;
 

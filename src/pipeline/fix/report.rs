@@ -63,7 +63,7 @@ impl Report<'_> {
         if !self.decisions.is_empty() {
             text.push_str("## Decisions\n\n");
             for decision in self.decisions {
-                text.push_str(&format!("- {}\n", sentence(&plain(decision))));
+                text.push_str(&format!("- {}\n", plain(decision)));
             }
             text.push('\n');
         }
