@@ -35,7 +35,7 @@ pub use gc::GcArgs;
 pub use limits::{LimitArgs, PaceArgs};
 pub use report::ReportArgs;
 pub use resume::ResumeArgs;
-pub use review::{ReviewArgs, ReviewRuleArgs, TargetArgs};
+pub use review::{ReviewArgs, ReviewRuleArgs, ReviewerArgs, TargetArgs};
 pub use stats::{Moment, StatsArgs};
 pub use verify::VerifyArgs;
 pub use vote::{VoteArgs, VotingArgs};
@@ -133,7 +133,7 @@ pub enum Command {
     Fix(FixArgs),
     /// Decide what a fix waits for
     Respond(RespondArgs),
-    /// Let a panel vote on what a branch changes, in CI
+    /// Let a panel vote on what a branch changes, or review it, in CI
     Gate(GateArgs),
     /// Go on with a session that was cut off, stopped, or failed in part
     Resume(ResumeArgs),

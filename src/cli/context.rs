@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::args::GlobalArgs;
+use super::caller::Caller;
 use super::printer::Printer;
 use crate::config::{Config, Environment, FileSettings};
 use crate::error::Error;
@@ -21,14 +22,17 @@ pub struct Context {
     pub printer: Printer,
     /// Where warnings of the parts below go.
     pub aside: Aside,
+    /// The program that this one was started by as a part of itself.
+    pub(super) caller: Option<Caller>,
 }
 
 impl Context {
     /// The process's own directory, environment and streams.
-    pub fn of_this_process(global: GlobalArgs, aside: Aside) -> Result<Self, Error> {
+    pub(super) fn of_this_process(global: GlobalArgs, aside: Aside, caller: Option<Caller>) -> Result<Self, Error> {
         let cwd = std::env::current_dir().map_err(|error| Error::io("cannot find the current directory", error))?;
         let printer = Printer::new(&global);
-        Ok(Self { cwd, environment: Environment::of_this_process(), printer, aside, global })
+        let printer = if caller.is_some() { printer.with_warnings() } else { printer };
+        Ok(Self { cwd, environment: Environment::of_this_process(), printer, aside, caller, global })
     }
 
     /// Loads the configuration with `flags` as its highest layer (begin with [`GlobalArgs::settings`]), and says what

@@ -42,10 +42,10 @@ pub fn main(serve: Serve) -> std::process::ExitCode {
         }
     };
     let aside = Aside::default();
-    if !cli.global.quiet {
+    if !cli.global.quiet || caller.is_some() {
         warnings::show(aside.clone());
     }
-    let context = match Context::of_this_process(cli.global, aside) {
+    let context = match Context::of_this_process(cli.global, aside, caller) {
         Ok(context) => context,
         Err(error) => {
             super::Printer::new(&super::args::GlobalArgs::default()).error(&error);

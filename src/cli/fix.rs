@@ -9,14 +9,17 @@ use super::args::{FixArgs, RespondArgs, ResumeArgs};
 use super::choosing::remember;
 use super::context::Context;
 use super::estimate;
-use super::panel::{conclude, prepare, prompts, resolve, terms, warn_of_missing};
+use super::gate::finish;
+use super::gate_outputs::Outputs;
+use super::panel::{conclude, conclude_silently, prepare, prompts, resolve, terms, warn_of_missing};
 use super::resume::{pace, prepare_again};
-use super::review::{Reviewers, intent_of, judges, reviewers};
+use super::review::{Reviewers, intent_of, judges, judging, reviewers};
 use crate::config::{Config, FileSettings, PROJECT_FILE, ResolvedModel, names_a_secret};
-use crate::engine::{Estimate, Keeping, ResumeOptions};
+use crate::engine::{self, Keeping, Outcome, ResumeOptions};
 use crate::error::{Error, ExitCode, Result};
 use crate::findings::MissingSeats;
 use crate::git::{Git, RepoPath};
+use crate::pipeline::estimate_fix;
 use crate::pipeline::fix::{
     self, Consent, Ending, FixRequest, LeftOfFix, Response, Start, TakeUncommitted, check_response,
 };
@@ -38,8 +41,29 @@ struct Place {
     config: Config,
 }
 
-/// Reviews and repairs.
+/// Reviews and repairs. However it ends, a report is made and every output written.
 pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
+    // An estimate writes nothing.
+    let estimate = args.who.choice.estimate;
+    let outputs = if estimate { Outputs::none() } else { Outputs::of(&args.outputs, context)? };
+    let (report, text, error) = match work(args, context).await {
+        Ok(Ended::Estimated(code)) => return Ok(code),
+        Err(error) if estimate => return Err(error),
+        Ok(Ended::Fixed(outcome)) => (fix::reported(&outcome)?, outcome.verdict, None),
+        Err(error) => (fix::not_begun(&error), None, Some(error)),
+    };
+    finish(context, &outputs, &report, text.as_deref(), error)
+}
+
+/// How the command ended.
+enum Ended {
+    /// Nobody was to be asked.
+    Estimated(ExitCode),
+    /// The panel was asked.
+    Fixed(Box<Outcome>),
+}
+
+async fn work(args: &FixArgs, context: &Context) -> Result<Ended> {
     let mut flags = context.global.settings();
     args.apply(&mut flags);
     let place = place(args, context, flags).await?;
@@ -49,12 +73,13 @@ pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
     }
     let settings = config.settings();
     let subject = subject(&place, context, args.rules.no_workspace).await?;
-    let intent = args.intent.as_deref().map(|intent| intent_of(intent, context)).transpose()?;
-    let Reviewers { models, notes, chosen } = reviewers(context, config, &args.choice).await?;
+    let intent = args.who.intent.as_deref().map(|intent| intent_of(intent, context)).transpose()?;
+    let Reviewers { models, notes, chosen } = reviewers(context, config, &args.who.choice).await?;
     let judges = judges(context, config).await?;
     let fixer = fixer(context, config)?;
     let (prompts, prompts_dir) = prompts(context, args.rules.prompts.as_deref())?;
     let review = ReviewRequest {
+        kind: SessionKind::Fix,
         keeping: Keeping::Folder(settings.sessions_dir.clone()),
         title: args.name.clone().unwrap_or_else(|| title(&place.root, context)),
         intent,
@@ -65,6 +90,7 @@ pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
         fail_on: settings.review.fail_on,
         quorum: settings.review.quorum.map(std::num::NonZeroU32::get),
         missing: if args.rules.strict { MissingSeats::Refused } else { MissingSeats::Tolerated },
+        session_reuse: settings.session_reuse,
         terms: terms(settings, args.rules.require_blind),
         prompts: Arc::new(prompts),
         prompts_dir,
@@ -87,11 +113,12 @@ pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
         consent: if args.repairs.yes { Consent::OneRound } else { Consent::Ask },
     };
     request.check()?;
-    if args.choice.estimate {
-        return estimate::show(context, &estimated(&request));
+    if args.who.choice.estimate {
+        let whole = estimate_fix(&request, &judging(&request.review, config), settings.session_reuse);
+        return estimate::show(context, &whole).map(Ended::Estimated);
     }
     if let Some(chosen) = &chosen {
-        remember(context, config, &args.choice, chosen)?;
+        remember(context, config, &args.who.choice, chosen)?;
     }
     if request.test.is_empty() && request.lint.is_empty() {
         context.printer.warning("no check is configured: `test` and `lint` of `[fix]`, or `--test COMMAND`");
@@ -100,8 +127,8 @@ pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
     warn_of_missing(context, asked.iter().copied());
     let folder = request.review.keeping.folder();
     let prepared = prepare(context, config, &asked, folder, args.rules.require_blind).await?;
-    let fixed = conclude(context, prepared, async |context| fix::fix(request, context, &mut rand::rng()).await).await?;
-    Ok(fixed.exit_code())
+    let work = async |context: engine::Context<'_>| fix::fix(request, context, &mut rand::rng()).await;
+    conclude_silently(context, prepared, work).await.map(|outcome| Ended::Fixed(Box::new(outcome)))
 }
 
 /// The repository and the commits, and the settings of the base: what is run is not for the branch to say.
@@ -193,12 +220,6 @@ fn title(root: &Path, context: &Context) -> String {
     name.unwrap_or_else(|| context.cwd.display().to_string())
 }
 
-/// What the first review would cost: how many rounds follow is not known.
-fn estimated(request: &FixRequest) -> Estimate {
-    let bytes = request.review.prompts.longest().saturating_add(request.review.subject.text.len()) as u64;
-    Estimate::of(&request.review.models, bytes, None, bytes)
-}
-
 /// Goes on with a fix that was cut off or stopped.
 pub(super) async fn resume_fix(
     session: Session,
@@ -219,7 +240,7 @@ pub(super) async fn resume_fix(
         return Ok(ExitCode::WAITING);
     }
     context.printer.note(format!("going on with `{}`", session.id()));
-    let prepared = prepare_again(context, &session, &left.asked(), left.terms()).await?;
+    let prepared = prepare_again(context, &session, &left.rest().asked(), left.rest().terms()).await?;
     let resumed =
         conclude(context, prepared, async |context| fix::resume_fix(session, left, context, &mut rand::rng()).await)
             .await?;
@@ -235,7 +256,7 @@ async fn left_of(
 ) -> Result<LeftOfFix> {
     let named = named.map(|path| context.cwd.join(path));
     let left = LeftOfFix::of(session, options, named.as_deref())?;
-    for difference in left.drift() {
+    for difference in left.rest().drift() {
         context.printer.warning(difference);
     }
     if left.root().is_dir() {
@@ -268,7 +289,7 @@ pub(super) async fn respond(args: &RespondArgs, context: &Context) -> Result<Exi
         return Ok(ExitCode::WAITING);
     }
     check_response(&session, &response)?;
-    let prepared = prepare_again(context, &session, &left.asked(), left.terms()).await?;
+    let prepared = prepare_again(context, &session, &left.rest().asked(), left.rest().terms()).await?;
     context.printer.note(format!("going on with `{called}`"));
     let responded = conclude(context, prepared, async |context| {
         fix::respond(session, left, &response, context, &mut rand::rng()).await

@@ -34,9 +34,14 @@ pub(super) struct Outputs {
 }
 
 impl Outputs {
+    /// Nowhere.
+    pub(super) const fn none() -> Self {
+        Self { files: Vec::new(), github: false, resume: None }
+    }
+
     /// What the command line asks for. A file that cannot be written is an error before anything else is done.
     pub(super) fn of(args: &OutputArgs, context: &Context) -> Result<Self> {
-        let mut outputs = Self { files: Vec::new(), github: false, resume: None };
+        let mut outputs = Self::none();
         outputs.begin_github(args.github, context);
         let OutputArgs { junit, sarif, gitlab, markdown, github: _ } = args;
         outputs.add_files([junit, sarif, gitlab, markdown], context)?;

@@ -16,6 +16,7 @@ mod fix;
 mod found;
 mod gate;
 mod gate_outputs;
+mod gate_run;
 mod gc;
 mod init;
 mod inventory;

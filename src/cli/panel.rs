@@ -18,7 +18,9 @@ use crate::engine::{self, Decision, FLAT_FOLDER, Folders, JudgeRequest, Outcome,
 use crate::error::{Error, ExitCode, Result};
 use crate::isolation::{Level, OVERRIDE_VARIABLE, Preference, probe};
 use crate::prompts::Prompts;
-use crate::report::{Both, JsonLines, LiveLines, PlainLines, SessionPlace, Silent, Starts, Written, unanswered};
+use crate::report::{
+    Both, JsonLines, LiveLines, PlainLines, SessionPlace, Silent, Starts, TroubleLines, Written, unanswered,
+};
 use crate::runner::{Checks, Control, Limits, Observer, StopAll, is_metered};
 use crate::session::{View, is_temporary};
 use crate::slots::local::Progress;
@@ -95,6 +97,13 @@ pub(super) fn temporary_folder() -> Result<()> {
 pub(super) struct Prepared {
     pub(super) control: Control,
     pub(super) services: Services,
+}
+
+impl Prepared {
+    /// Has this look once more at what the panel was asked about, before the verdict is out.
+    pub(super) fn with_last_look(self, look: Arc<dyn engine::LastLook>) -> Self {
+        Self { services: self.services.with_last_look(look), ..self }
+    }
 }
 
 /// Prepares to ask `models`; `own` is the folder that the session is in or is made in, where that is not the configured one.
@@ -182,6 +191,7 @@ pub(super) const fn starts(verbosity: Verbosity) -> Starts {
 fn people(context: &Context) -> Box<dyn Observer> {
     let printer = &context.printer;
     match (printer.verbosity(), printer.live_messages()) {
+        (Verbosity::Quiet, _) if context.caller.is_some() => Box::new(TroubleLines(std::io::stderr())),
         (Verbosity::Quiet, _) => Box::new(Silent),
         (verbosity, Some(ink)) => {
             Box::new(LiveLines::new(std::io::stderr(), ink, starts(verbosity), context.aside.clone()))
@@ -224,8 +234,17 @@ pub(super) async fn conclude_silently(
     prepared: Prepared,
     work: impl AsyncFnOnce(engine::Context<'_>) -> Result<Outcome>,
 ) -> Result<Outcome> {
-    let mut observer = people(context);
-    let (outcome, _) = carry_out(context, prepared, &mut *observer, &SessionPlace::default(), work).await?;
+    let place = SessionPlace::default();
+    // A program that this is a part of follows the events; what is printed in the end is no concern of theirs.
+    let (mut observer, written) = match context.caller {
+        Some(_) => observer(context, &place),
+        None => (people(context), None),
+    };
+    let (outcome, _) = carry_out(context, prepared, &mut *observer, &place, work).await?;
+    drop(observer);
+    if let Some(written) = written {
+        written.check().map_err(|source| Error::io("cannot write to standard output", source))?;
+    }
     Ok(outcome)
 }
 

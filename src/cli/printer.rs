@@ -30,9 +30,19 @@ pub enum Verbosity {
     Verbose,
 }
 
+/// Who is told warnings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Warnings {
+    /// Who did not ask for results and errors only.
+    AsWanted,
+    /// Everybody.
+    Always,
+}
+
 /// Standard output and standard error.
 pub struct Printer {
     verbosity: Verbosity,
+    warnings: Warnings,
     data_to_terminal: bool,
     messages_to_terminal: bool,
     live: [Option<Ink>; 2],
@@ -59,6 +69,7 @@ impl Printer {
         let choice = if global.no_color { ColorChoice::Never } else { ColorChoice::Auto };
         Self {
             verbosity,
+            warnings: Warnings::AsWanted,
             data_to_terminal: io::stdout().is_terminal(),
             messages_to_terminal: io::stderr().is_terminal(),
             live: [live_ink(&io::stdout(), choice), live_ink(&io::stderr(), choice)],
@@ -79,12 +90,20 @@ impl Printer {
         let messages = AutoStream::never(messages);
         Self {
             verbosity,
+            warnings: Warnings::AsWanted,
             data_to_terminal,
             messages_to_terminal: false,
             live: [None; 2],
             data: Mutex::new(Some(data)),
             messages: Mutex::new(Box::new(messages)),
         }
+    }
+
+    /// The same, with warnings also where only results and errors are wanted: a program reads them, and passes them on.
+    #[must_use]
+    pub const fn with_warnings(mut self) -> Self {
+        self.warnings = Warnings::Always;
+        self
     }
 
     /// How much is said.
@@ -170,7 +189,7 @@ impl Printer {
 
     /// Something that is probably not as it was meant.
     pub fn warning(&self, text: impl AsRef<str>) {
-        if self.verbosity >= Verbosity::Normal {
+        if self.verbosity >= Verbosity::Normal || self.warnings == Warnings::Always {
             self.message(&format!("{WARNING}warning:{WARNING:#} {}", without_controls(text.as_ref())));
         }
     }
@@ -305,5 +324,15 @@ mod tests {
         printer.note("note");
         printer.warning("odd\u{1b}[2J");
         assert_eq!(messages.text(), "note\nwarning: odd\u{fffd}[2J\n");
+    }
+
+    #[test]
+    fn a_program_is_told_warnings_and_no_more() {
+        let (printer, _, messages) = printer(Verbosity::Quiet, false);
+        printer.warning("lost");
+        let printer = printer.with_warnings();
+        printer.note("note");
+        printer.warning("told");
+        assert_eq!(messages.text(), "warning: told\n");
     }
 }

@@ -78,7 +78,7 @@ async fn resume_review(session: Session, called: &str, args: &ResumeArgs, contex
     let options = ResumeOptions { failed: args.failed, accept_drift: args.accept_drift, pace: pace(&args.pace) };
     let left = Left::of(&session, options)?;
     let printer = &context.printer;
-    for difference in left.drift() {
+    for difference in left.rest().drift() {
         printer.warning(difference);
     }
     if left.is_done() {
@@ -88,7 +88,7 @@ async fn resume_review(session: Session, called: &str, args: &ResumeArgs, contex
         return Ok(outcome.exit_code());
     }
     printer.note(format!("going on with `{}`", session.id()));
-    let prepared = prepare_again(context, &session, &left.asked(), left.terms()).await?;
+    let prepared = prepare_again(context, &session, &left.rest().asked(), left.rest().terms()).await?;
     let resumed = conclude(context, prepared, async |context| {
         review::resume_review(session, left, context, &mut rand::rng()).await
     })

@@ -15,14 +15,18 @@ use crate::config::{Config, Origin, ResolvedModel, names_a_secret};
 use crate::engine::{self, Directives, Estimate, Input, JudgeRequest, Keeping, Outcome};
 use crate::error::{Error, ExitCode, Result};
 use crate::findings::MissingSeats;
+use crate::pipeline::estimate_review;
 use crate::pipeline::review::{self, Look, ReviewRequest, Source, Target};
 use crate::secrets::Redactor;
+use crate::session::SessionKind;
 
 /// Holds a review. However it ends, a report is made and every output written.
 pub(super) async fn review(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
-    let outputs = Outputs::of(&args.outputs, context)?;
+    // An estimate writes nothing.
+    let outputs = if args.who.choice.estimate { Outputs::none() } else { Outputs::of(&args.outputs, context)? };
     let (report, verdict, error) = match hold(args, context).await {
         Ok(Ended::Estimated(code)) => return Ok(code),
+        Err(error) if args.who.choice.estimate => return Err(error),
         Ok(Ended::Reviewed(outcome)) => (review::reported(&outcome)?, outcome.verdict, None),
         Err(error) => (review::not_held(&error), None, Some(error)),
     };
@@ -62,12 +66,13 @@ async fn hold(args: &ReviewArgs, context: &Context) -> Result<Ended> {
     for warning in &subject.warnings {
         context.printer.warning(warning);
     }
-    let intent = args.intent.as_deref().map(|intent| intent_of(intent, context)).transpose()?;
-    let panel = reviewers(context, &config, &args.choice).await?;
+    let intent = args.who.intent.as_deref().map(|intent| intent_of(intent, context)).transpose()?;
+    let panel = reviewers(context, &config, &args.who.choice).await?;
     let judges = judges(context, &config).await?;
     let (prompts, prompts_dir) = prompts(context, args.rules.prompts.as_deref())?;
     let keeping = keeping(args, &subject, context, &settings.sessions_dir)?;
     let request = ReviewRequest {
+        kind: SessionKind::Review,
         keeping,
         title: args.name.clone().unwrap_or_else(|| title(&target, &args.paths)),
         intent,
@@ -78,6 +83,7 @@ async fn hold(args: &ReviewArgs, context: &Context) -> Result<Ended> {
         fail_on: settings.review.fail_on,
         quorum: settings.review.quorum.map(std::num::NonZeroU32::get),
         missing: if args.rules.strict { MissingSeats::Refused } else { MissingSeats::Tolerated },
+        session_reuse: settings.session_reuse,
         terms: terms(settings, args.rules.require_blind),
         prompts: Arc::new(prompts),
         prompts_dir,
@@ -85,11 +91,11 @@ async fn hold(args: &ReviewArgs, context: &Context) -> Result<Ended> {
         subject,
     };
     request.check()?;
-    if args.choice.estimate {
+    if args.who.choice.estimate {
         return estimate::show(context, &estimated(&request, &config)).map(Ended::Estimated);
     }
     if let Some(chosen) = &panel.chosen {
-        remember(context, &config, &args.choice, chosen)?;
+        remember(context, &config, &args.who.choice, chosen)?;
     }
     let asked = request.asked();
     warn_of_missing(context, asked.iter().copied());
@@ -121,10 +127,13 @@ fn title(target: &Target, paths: &[PathBuf]) -> String {
     }
 }
 
-/// One existing file is that file; anything else is the text itself.
+/// One existing file is that file, `-` is standard input; anything else is the text itself.
 pub(super) fn intent_of(intent: &str, context: &Context) -> Result<String> {
     let path = context.cwd.join(intent);
-    let text = if path.is_file() {
+    let text = if intent == "-" {
+        std::io::read_to_string(std::io::stdin())
+            .map_err(|source| Error::usage("`--intent`: standard input cannot be read").with_source(source))?
+    } else if path.is_file() {
         fs_err::read_to_string(&path).map_err(|source| Error::usage("`--intent` cannot be read").with_source(source))?
     } else if !intent.contains(char::is_whitespace) && (intent.contains('/') || intent.ends_with(".md")) {
         return Err(Error::usage(format!("`--intent`: there is no file `{intent}`")).hint("correct its path"));
@@ -182,13 +191,17 @@ fn keeping(args: &ReviewArgs, subject: &review::Subject, context: &Context, conf
     })
 }
 
-fn estimated(request: &ReviewRequest, config: &Config) -> Estimate {
-    let bytes = request.prompts.longest().saturating_add(request.subject.text.len()) as u64;
-    let judge = JudgeRequest {
+/// What a review would send and cost.
+pub(super) fn estimated(request: &ReviewRequest, config: &Config) -> Estimate {
+    estimate_review(request, &judging(request, config), config.settings().session_reuse)
+}
+
+/// Who votes on the findings, and how.
+pub(super) fn judging(request: &ReviewRequest, config: &Config) -> JudgeRequest {
+    JudgeRequest {
         judges: request.judges.clone(),
         rules: config.settings().vote,
         prompts: Arc::clone(&request.prompts),
         prompts_dir: None,
-    };
-    Estimate::of(&request.models, bytes, Some(&judge), bytes)
+    }
 }

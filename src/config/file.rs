@@ -241,6 +241,7 @@ pub(super) const CONTEXT_KEYS: &[&str] = &["panel", "words"];
 
 /// The keys of `[gate]`.
 pub(super) const GATE_KEYS: &[&str] = &[
+    "kind",
     "what",
     "plan",
     "command",

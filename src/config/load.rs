@@ -9,7 +9,7 @@ use fs_err as fs;
 use toml::{Table, Value};
 
 use super::file::{ContextEntry, FileSettings, ModelEntry, ProviderEntry};
-use super::gate::{over_gate, set_by_variables};
+use super::gate::{over_sections, set_by_variables};
 use super::layer::{Layers, Origin};
 use super::problem::{ConfigError, Problem};
 use super::rules::{OwnAnswers, Untracked, VoteRules};
@@ -164,7 +164,7 @@ impl Config {
         }
         let (variables, wrong, slips) = variables_layer::read(environment);
         for (name, mut table) in variables {
-            over_gate(&layers.table, &mut table);
+            over_sections(&layers.table, &mut table);
             layers.lay(table, &Origin::Variable(name.to_owned()));
         }
         problems.extend(wrong);
@@ -340,7 +340,7 @@ fn settle(cwd: &Path, layers: &Layers, merged: FileSettings) -> Result<Settings,
         return Err(ConfigError { problems });
     }
     let gate = merged.gate;
-    let gate = GateSettings::of(gate, merged.deadline, |keys| folder_of(cwd, layers, keys));
+    let gate = GateSettings::of(gate, &merged.review, merged.deadline, |keys| folder_of(cwd, layers, keys));
     let sessions_dir = merged.sessions_dir.unwrap_or_else(|| PathBuf::from(builtin::SESSIONS_DIR));
     Ok(Settings {
         panel: merged.panel.unwrap_or_default(),

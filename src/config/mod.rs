@@ -50,7 +50,7 @@ pub use environment::Environment;
 pub use fail_on::{Consensus, FailOn, Severity};
 pub use file::{ContextEntry, FileSettings, ModelEntry, ProviderEntry, SelfVote};
 pub use fix::{FixEntry, FixSettings};
-pub use gate::{GateEntry, GateOutputs, GateSettings, GateSubject, OmittedRule};
+pub use gate::{GateEntry, GateKind, GateOutputs, GateSettings, GateSubject, OmittedRule};
 pub use layer::Origin;
 pub use literal_secret::names_a_secret;
 pub use load::{Config, EffectiveValue, ProjectFiles, Settings};

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::config::{Environment, Provider, ResolvedModel, Target, expand, variables_in};
+use super::last_look::LastLook;
+use crate::config::{Environment, Provider, ResolvedModel, Target, expand, names_a_secret, variables_in};
 use crate::error::{Error, Result};
 use crate::isolation::{Mechanism, Probe};
 use crate::runner::process::DESCRIPTORS_PER_PROCESS;
@@ -37,6 +38,7 @@ pub struct Services {
     exceptions: bool,
     /// Where sessions are found by their ids.
     catalogue: Catalogue,
+    last_look: Option<Arc<dyn LastLook>>,
 }
 
 /// Where a command works.
@@ -55,7 +57,7 @@ pub(crate) struct Panel<'a> {
     /// The session that it is of, or is a round of.
     pub(crate) session: &'a Layout,
     pub(crate) manifest: &'a Manifest,
-    /// The snapshot that its programs work in; judges have none.
+    /// The snapshot that its programs work in; judges of answers have none.
     pub(crate) workspace: Option<Arc<Workspace>>,
 }
 
@@ -97,7 +99,18 @@ impl Services {
             surroundings,
             exceptions,
             catalogue: Catalogue::new(folders.current.join(folders.sessions)),
+            last_look: None,
         })
+    }
+
+    /// Has this look once more at what the panel was asked about, before the verdict is out.
+    #[must_use]
+    pub fn with_last_look(self, look: Arc<dyn LastLook>) -> Self {
+        Self { last_look: Some(look), ..self }
+    }
+
+    pub(super) fn last_look(&self) -> Option<&dyn LastLook> {
+        self.last_look.as_deref()
     }
 
     /// Ends what was started for the command. Dropped without it, the local server ends with this process.
@@ -146,6 +159,29 @@ impl Services {
         &self.sessions
     }
 
+    /// From now on no process may change what is in `folders`, but for what is its own. Where nothing holds processes it can
+    /// only be looked at afterwards whether one did.
+    pub(crate) fn protect(&self, folders: &[PathBuf]) {
+        if let Some(around) = &self.surroundings {
+            around.protect(folders);
+        }
+    }
+
+    /// Whether something holds every process, so that none can change what is protected.
+    pub(crate) fn holds_all(&self) -> bool {
+        self.mechanism() != Mechanism::TreeWalk && !self.exceptions
+    }
+
+    /// The folder that the command was started in, where a process is asked.
+    pub(crate) fn current(&self) -> Option<&Path> {
+        self.surroundings.as_ref().map(|around| around.current())
+    }
+
+    /// What no process may change.
+    pub(crate) fn protected(&self) -> &[PathBuf] {
+        self.surroundings.as_ref().map_or(&[], |around| around.protected())
+    }
+
     /// How many slots the limit of open files allows at once.
     #[must_use]
     pub fn at_once(&self) -> usize {
@@ -175,6 +211,14 @@ impl Services {
     #[must_use]
     pub fn open_scrub(&self) -> Scrub {
         Scrub::open(Redactor::new(&self.secrets))
+    }
+
+    /// Takes the secrets that were handed to anybody, those of the command's own variables and what looks like one out of a
+    /// text that goes on to others' models, or is kept.
+    pub(crate) fn redactor(&self) -> Redactor {
+        let named = self.environment.iter().filter(|(name, _)| names_a_secret(&name.to_string_lossy()));
+        let own = named.filter_map(|(_, value)| value.to_str());
+        Redactor::new(self.secrets.iter().map(String::as_str).chain(own))
     }
 
     /// What the slots of a panel share.

@@ -16,7 +16,8 @@ use super::FindingId;
 use super::text;
 use crate::ids::SlotId;
 use crate::judging::{
-    Alias, Entry, MissingReason, Nonce, NoteKind, Subject, agreed, find_entries, json_entries, named, stated, words,
+    Alias, Entry, MissingReason, Nonce, NoteKind, Subject, agreed, find_entries, is_repairable, json_entries, named,
+    stated, words,
 };
 
 /// The most characters of the words of a note.
@@ -92,6 +93,17 @@ impl FindingAssignment {
             shown.extend(alias.map(|alias| (finding, alias)));
         }
         Self { judge, shown, nonce: Nonce::draw(rng) }
+    }
+
+    /// The same judge with nothing but what `ballot` says nothing readable about, under the same names: what it is asked
+    /// for once more. `None` where that is nothing. Two different votes on one finding are what the judge said, and asking
+    /// again would be choosing between them.
+    #[must_use]
+    pub fn lacking(&self, ballot: &FindingBallot) -> Option<Self> {
+        let lacks =
+            |id: FindingId| ballot.missing.iter().any(|missing| missing.finding == id && is_repairable(missing.reason));
+        let shown: Vec<_> = self.shown.iter().filter(|(id, _)| lacks(*id)).cloned().collect();
+        (!shown.is_empty()).then(|| Self { shown, ..self.clone() })
     }
 
     /// The name of `finding` in this judge's prompt.

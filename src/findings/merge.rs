@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::likeness::{Likeness, Words, again, same};
 use super::{Finding, FindingId, Lines};
 use crate::ids::SlotId;
+use crate::secrets::Redactor;
 
 /// One finding of a round, in the words of one who raised it, and all that was said of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,6 +98,16 @@ pub struct Identified {
     pub seen: Seen,
     /// What is said of it now.
     pub merged: Merged,
+}
+
+impl Identified {
+    /// The same without keys in any of its texts: others' models and people who were never meant to have them read on.
+    #[must_use]
+    pub fn redacted(mut self, redactor: &Redactor) -> Self {
+        self.merged.finding.redact(redactor);
+        self.merged.said.iter_mut().for_each(|(_, finding)| finding.redact(redactor));
+        self
+    }
 }
 
 /// Whether an earlier round had a finding.

@@ -16,6 +16,7 @@ mod ballot;
 mod block;
 mod contain;
 mod entry;
+mod excerpt;
 mod fingerprint;
 mod fix_prompt;
 mod json;
@@ -38,6 +39,7 @@ pub use ballot::{
 };
 pub use block::{BadFindings, read_findings, read_findings_below};
 pub use entry::{LedgerEntry, LedgerLine, LedgerVote, Remark, Ruling, Witness};
+pub use excerpt::Excerpts;
 pub use fingerprint::fingerprints;
 pub use fix_prompt::{FixForm, FixPrompt, ToFix, fix_prompt};
 pub use ledger::{LEDGER_FILE, Ledger, LedgerBreak, LedgerError, LedgerRead};
@@ -45,12 +47,12 @@ pub use merge::{Identified, Known, Merged, Seen, merge};
 pub use model::{Action, Finding, FindingId, FindingsNote, FindingsNoteKind, FindingsRead, Lines};
 pub use prompt::{
     Artefact, Claim, DeclinedFinding, FindingVotePrompt, OpenFinding, ReviewPhase, ReviewPrompt, Sight,
-    finding_vote_prompt, findings_repair_prompt, review_prompt,
+    finding_vote_prompt, findings_repair_prompt, review_again_prompt, review_prompt,
 };
 pub use rule::{FindingTally, Judged, MissingSeats, ReviewDecision, ReviewVerdict, Seats, Standing, decide_review};
 pub use schema::findings_schema;
 pub use state::{FindingRecord, FindingState, Findings, IllegalEntry, finding_transition};
-pub use votes::{FindingStanding, FindingStandings, FindingVotes, JudgeOnFindings, ReviewResult};
+pub use votes::{FindingRepair, FindingStanding, FindingStandings, FindingVotes, JudgeOnFindings, ReviewResult};
 
 #[cfg(test)]
 mod tests;

@@ -9,6 +9,7 @@ use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::config::Severity;
+use crate::secrets::Redactor;
 
 /// What the reviewer says should be done, the least strict first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -108,6 +109,16 @@ impl Finding {
     pub fn place(&self) -> Option<String> {
         let file = self.file.as_deref()?;
         Some(self.lines.map_or_else(|| file.to_owned(), |lines| format!("{file}:{lines}")))
+    }
+
+    /// Takes what `redactor` finds out of every text. A path that holds a key leads nowhere without it, and is left out.
+    pub(super) fn redact(&mut self, redactor: &Redactor) {
+        for text in [&mut self.title, &mut self.description, &mut self.evidence, &mut self.suggestion] {
+            *text = redactor.text(text);
+        }
+        if self.file.as_deref().is_some_and(|file| redactor.text(file) != file) {
+            (self.file, self.lines) = (None, None);
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use minijinja::{Value, context};
 use super::contain::{anonymous, harmless, listed};
 use super::reading::MOST_FINDINGS;
 use super::text;
-use super::{BadFindings, Finding, FindingAssignment, FindingId};
+use super::{BadFindings, Excerpts, Finding, FindingAssignment, FindingId};
 use crate::judging::{BallotForm, CopyRules, Nonce, PromptError, fenced, fill_places, place_mark};
 use crate::prompts::{PromptName, Prompts};
 
@@ -114,6 +114,26 @@ pub struct ReviewPrompt<'a> {
 /// # Errors
 /// A template is not usable, or does not hold what it is given exactly once.
 pub fn review_prompt(prompts: &Prompts, ask: &ReviewPrompt<'_>, nonce: &Nonce) -> Result<String, PromptError> {
+    review_text(prompts, PromptName::Review, ask, nonce)
+}
+
+/// The text that a reviewer receives who looked at the whole change before, in the same conversation: `ask` is what a repair
+/// of it changes.
+///
+/// # Errors
+/// As [`review_prompt`].
+pub fn review_again_prompt(prompts: &Prompts, ask: &ReviewPrompt<'_>, nonce: &Nonce) -> Result<String, PromptError> {
+    // What is wanted was said in the conversation.
+    let artefact = Artefact { intent: None, ..ask.artefact };
+    review_text(prompts, PromptName::ReviewAgain, &ReviewPrompt { artefact, ..*ask }, nonce)
+}
+
+fn review_text(
+    prompts: &Prompts,
+    name: PromptName,
+    ask: &ReviewPrompt<'_>,
+    nonce: &Nonce,
+) -> Result<String, PromptError> {
     let artefact = &ask.artefact;
     let mut places = Places::new(nonce);
     places.add_artefact(artefact);
@@ -129,7 +149,7 @@ pub fn review_prompt(prompts: &Prompts, ask: &ReviewPrompt<'_>, nonce: &Nonce) -
     places.add_list("omitted", artefact.omitted.iter().map(|line| format!("{line}\n")), artefact.omitted.len());
     let format = findings_format(prompts)?;
     let values = context! { format => format, ..about(artefact, &places) };
-    places.fill(prompts, PromptName::Review, values)
+    places.fill(prompts, name, values)
 }
 
 /// How to say what is wrong.
@@ -172,9 +192,13 @@ pub struct FindingVotePrompt<'a> {
     pub form: BallotForm,
     /// By what names of authors are taken out of findings.
     pub copy: CopyRules<'a>,
+    /// What stands around the lines that findings name; nothing of it where the judge can look itself.
+    pub excerpts: &'a Excerpts,
+    /// The reply that lacks votes, where the judge is asked once more.
+    pub reply: Option<&'a str>,
 }
 
-/// The text that one judge of findings receives.
+/// The text that one judge of findings receives, or receives once more for what its reply lacks.
 ///
 /// # Errors
 /// As [`review_prompt`]; or a finding that is assigned was not given.
@@ -187,13 +211,25 @@ pub fn finding_vote_prompt(prompts: &Prompts, ask: &FindingVotePrompt<'_>) -> Re
         let given = ask.findings.iter().find(|(given, _)| given == id);
         let (_, finding) = given.ok_or(PromptError::NoFinding(id.to_string()))?;
         let text = fenced(nonce, &anonymous(finding, *judge, ask.copy));
-        findings.push(format!("### Finding {alias}\n{text}"));
+        let mut part = format!("### Finding {alias}\n{text}");
+        if let Some(excerpt) = ask.excerpts.of_finding(*id).filter(|_| ask.artefact.sight == Sight::Prompt) {
+            let excerpt = fenced(nonce, &harmless(excerpt));
+            part.push_str(&format!("\n\nWhat stands at the place that it names:\n{excerpt}"));
+        }
+        findings.push(part);
     }
     places.add_made("findings", findings.join("\n\n"));
+    let name = match ask.reply {
+        Some(reply) => {
+            places.add("reply", bounded(reply));
+            PromptName::FindingsVoteRepair
+        }
+        None => PromptName::FindingsVote,
+    };
     let aliases: Vec<String> = shown.iter().map(|(_, alias)| alias.to_string()).collect();
     let json = ask.form == BallotForm::Json;
     let values = context! { count => shown.len(), aliases, json, ..about(&ask.artefact, &places) };
-    places.fill(prompts, PromptName::FindingsVote, values)
+    places.fill(prompts, name, values)
 }
 
 fn about(artefact: &Artefact<'_>, places: &Places<'_>) -> Value {

@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{FindingBallot, FindingId, FindingTally, FindingVote, Identified, Judged, ReviewVerdict};
+use super::{
+    FindingAssignment, FindingBallot, FindingCast, FindingId, FindingTally, FindingVote, Identified, Judged,
+    ReviewVerdict,
+};
 use crate::config::Severity;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
 use crate::session::slot::SlotState;
@@ -36,8 +39,69 @@ pub struct JudgeOnFindings {
     pub response_sha256: Option<Sha256Hash>,
     /// What it was shown.
     pub shown: Vec<FindingId>,
-    /// Its votes.
+    /// The votes of its first reply.
     pub ballot: FindingBallot,
+    /// What came of asking it once more for the votes that its reply lacks.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub repair: Option<FindingRepair>,
+}
+
+/// What came of asking a judge for the votes that its reply lacks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FindingRepair {
+    /// How the turn ended; only votes of a COMPLETED one count.
+    pub state: SlotState,
+    /// The hash of its reply, where there is one.
+    pub response_sha256: Option<Sha256Hash>,
+    /// The findings that it was asked for.
+    pub asked: Vec<FindingId>,
+    /// The votes of its reply.
+    pub ballot: FindingBallot,
+}
+
+impl FindingRepair {
+    /// A turn about what `assignment` shows that ended as `state`, with what its reply says where it completed.
+    #[must_use]
+    pub fn new(state: SlotState, assignment: &FindingAssignment, reply: Option<(Sha256Hash, FindingBallot)>) -> Self {
+        let asked = assignment.shown.iter().map(|(id, _)| *id).collect();
+        let (response_sha256, ballot) = match reply {
+            Some((hash, ballot)) => (Some(hash), ballot),
+            None => (None, FindingBallot::of_failed(assignment)),
+        };
+        Self { state, response_sha256, asked, ballot }
+    }
+
+    /// The votes that count: of a turn that completed, on what it was asked for.
+    fn votes(&self) -> impl Iterator<Item = &FindingCast> {
+        let counts = self.state == SlotState::Completed;
+        self.ballot.votes.iter().filter(move |vote| counts && self.asked.contains(&vote.finding))
+    }
+}
+
+impl JudgeOnFindings {
+    /// The votes that count: those of its first reply, and on what that has none on, those of the turn after it.
+    pub fn votes(&self) -> impl Iterator<Item = &FindingCast> {
+        let is_first = |finding| self.ballot.votes.iter().any(|vote| vote.finding == finding);
+        let more = self.repair.iter().flat_map(FindingRepair::votes).filter(move |vote| !is_first(vote.finding));
+        self.ballot.votes.iter().chain(more)
+    }
+
+    /// All that it said, as one ballot: what it lacks still is missing, for the reason that the last turn about it shows.
+    #[must_use]
+    pub fn said(&self) -> FindingBallot {
+        let votes: Vec<FindingCast> = self.votes().cloned().collect();
+        let again = self.repair.as_ref().map(|repair| &repair.ballot);
+        let missing =
+            self.ballot.missing.iter().filter(|missing| votes.iter().all(|vote| vote.finding != missing.finding));
+        let missing = missing.map(|missing| {
+            let again = again.and_then(|ballot| ballot.missing.iter().find(|again| again.finding == missing.finding));
+            again.unwrap_or(missing).clone()
+        });
+        let missing = missing.collect();
+        let notes = self.ballot.notes.iter().chain(again.iter().flat_map(|ballot| &ballot.notes)).cloned().collect();
+        FindingBallot { votes, missing, notes }
+    }
 }
 
 /// The contents of a review's `judging/verdict.json`: what the votes say of each finding.
@@ -66,7 +130,7 @@ impl FindingVotes {
     #[must_use]
     pub fn tally(&self, finding: FindingId) -> FindingTally {
         let raised = self.raised.get(&finding).map_or(0, BTreeSet::len);
-        let cast = self.judges.iter().flat_map(|judge| &judge.ballot.votes).filter(|vote| vote.finding == finding);
+        let cast = self.judges.iter().flat_map(JudgeOnFindings::votes).filter(|vote| vote.finding == finding);
         let empty = FindingTally {
             panel: self.panel,
             raised: u32::try_from(raised).unwrap_or(u32::MAX),

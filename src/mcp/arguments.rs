@@ -1,18 +1,15 @@
 //! What the tool `team` takes: each argument with its type, and which mode takes which.
-//!
-//! Nothing is guessed: a name that is not known, a value of another type, and an argument that the mode has no use for
-//! are refused with the place, the value and what would be right.
 
 use std::num::NonZeroU32;
 
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::Deserialize;
-use serde_json::Value;
 
-use crate::config::{Limit, SelfVote, Threshold, nearest};
+use super::closed::{check_known, check_names, listed, schema_of, text_of, typed, without_nulls};
+use crate::config::{Limit, SelfVote, Threshold};
 use crate::error::{Error, Result};
+use crate::findings::FindingId;
 
 /// What is to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -105,7 +102,7 @@ impl Mode {
             Self::Judge => &["path", "judges", "self_vote", "timeout", "detach"],
             Self::Resume => &["path", "failed", "timeout", "detach"],
             Self::Status => &["path", "reveal"],
-            Self::Show => &["path", "slot", "reveal"],
+            Self::Show => &["path", "slot", "finding", "reveal"],
             Self::Cancel => &["path", "slot"],
             Self::Verify => &["path"],
             Self::List => &["limit"],
@@ -146,6 +143,9 @@ pub(super) struct Arguments {
     pub(super) path: Option<String>,
     /// `show`, `cancel`: only this slot, such as `02`.
     pub(super) slot: Option<String>,
+    /// `show`: only this finding of a review or a fix, such as `F01`, in full.
+    #[schemars(with = "Option<String>")]
+    pub(super) finding: Option<FindingId>,
     /// `run`, `run-and-judge`, `vote`: a word for the session's name.
     pub(super) name: Option<String>,
     /// `run`, `run-and-judge`: a folder below the working directory; the programs of the panel may read a snapshot of it.
@@ -159,7 +159,7 @@ pub(super) struct Arguments {
     pub(super) detach: Option<bool>,
     /// `resume`: also ask the slots again that ended with an error of their own [default: false].
     pub(super) failed: Option<bool>,
-    /// `status`, `show`: name the model of each slot although there is no verdict yet; the record keeps that you did
+    /// `status`, `show`: name the models although there is no verdict yet; the record keeps that you did
     /// [default: false].
     pub(super) reveal: Option<bool>,
     /// `list`: the most sessions to list [default: 20].
@@ -172,26 +172,14 @@ impl Arguments {
     /// # Errors
     /// A name, a type or a value is wrong, or an argument is none of this mode's.
     pub(super) fn read(given: JsonObject) -> Result<Self> {
-        let given: JsonObject = given.into_iter().filter(|(_, value)| !value.is_null()).collect();
-        let names: Vec<String> = given.keys().cloned().collect();
-        let known = known();
-        for name in &names {
-            if !known.contains(&name.as_str()) {
-                let error = Error::usage(format!("`{name}` is no argument of `team`"));
-                return Err(match nearest(name, known.iter().copied()) {
-                    Some(near) => error.hint(format!("did you mean `{near}`?")),
-                    None => error.hint(format!("it takes {}", listed(&known))),
-                });
-            }
-        }
+        let given = without_nulls(given);
+        check_known("team", &given, &known(), |_| None)?;
         if !given.contains_key("mode") {
             let modes: Vec<&str> = Mode::ALL.map(Mode::as_str).to_vec();
             return Err(Error::usage("`mode` is missing").hint(format!("it is one of {}", listed(&modes))));
         }
-        let arguments: Self = serde_path_to_error::deserialize(Value::Object(given)).map_err(|error| {
-            let place = error.path().to_string();
-            Error::usage(format!("`{place}`: {}", error.into_inner()))
-        })?;
+        let names: Vec<String> = given.keys().cloned().collect();
+        let arguments: Self = typed(given)?;
         let mode = arguments.mode;
         if let Some(name) = names.iter().find(|name| *name != "mode" && !mode.takes().contains(&name.as_str())) {
             let others: Vec<&str> =
@@ -208,18 +196,7 @@ impl Arguments {
 
     /// Their schema, as a client reads it.
     pub(super) fn schema() -> JsonObject {
-        let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-        let schema = settings.into_generator().into_root_schema_for::<Self>();
-        let mut schema = Value::from(schema);
-        simplify(&mut schema);
-        match schema {
-            Value::Object(mut object) => {
-                object.shift_remove("title");
-                object.shift_remove("description");
-                object
-            }
-            _ => JsonObject::new(),
-        }
+        schema_of::<Self>(&known())
     }
 }
 
@@ -234,95 +211,9 @@ fn known() -> Vec<&'static str> {
     known
 }
 
-/// A list of models says which; an empty one, or two names in one, is a slip.
-fn check_names(argument: &str, names: Option<&[String]>) -> Result<()> {
-    let Some(names) = names else { return Ok(()) };
-    if names.is_empty() {
-        return Err(Error::usage(format!("`{argument}` is empty")).hint("leave it out for what is configured"));
-    }
-    for (at, name) in names.iter().enumerate() {
-        if name.trim().is_empty() {
-            return Err(Error::usage(format!("`{argument}[{at}]` is empty")).hint("`team models` lists names"));
-        }
-        if name.contains(',') {
-            return Err(Error::usage(format!("`{argument}[{at}]`: `{name}` is more than one name"))
-                .hint("give each model an entry of its own"));
-        }
-    }
-    Ok(())
-}
-
-/// `a`, `b` and `c` in a row.
-fn listed(names: &[&str]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
-
-/// A value that is written as text.
-fn text_of<'de, D, T>(deserializer: D) -> std::result::Result<Option<T>, D::Error>
-where
-    D: serde::Deserializer<'de>,
-    T: std::str::FromStr<Err: std::fmt::Display>,
-{
-    let text = Option::<String>::deserialize(deserializer)?;
-    text.map(|text| text.parse().map_err(serde::de::Error::custom)).transpose()
-}
-
-/// Makes a schema one that every client understands: a value may be left out instead of being `null`, a choice of words is
-/// an `enum`, no format is named that only this program knows, and a description is one line.
-fn simplify(schema: &mut Value) {
-    match schema {
-        Value::Object(object) => {
-            if let Some(Value::Array(types)) = object.get_mut("type") {
-                types.retain(|name| name != "null");
-                if let [only] = types.as_slice() {
-                    let only = only.clone();
-                    object.insert("type".to_owned(), only);
-                }
-            }
-            if object.get("default").is_some_and(Value::is_null) {
-                object.shift_remove("default");
-            }
-            if object.get("format").is_some_and(|format| format.as_str().is_some_and(|name| name.starts_with("uint"))) {
-                object.shift_remove("format");
-            }
-            if let Some(Value::Array(choices)) = object.get_mut("anyOf") {
-                choices.retain(|choice| choice.get("type").is_none_or(|name| name != "null"));
-                if choices.len() == 1
-                    && let Some(Value::Object(only)) = choices.pop()
-                {
-                    object.shift_remove("anyOf");
-                    for (name, value) in only {
-                        object.entry(name).or_insert(value);
-                    }
-                }
-            }
-            let described = object.get("description").and_then(Value::as_str).map(|text| text.replace('\n', " "));
-            if let Some(Value::Array(choices)) = object.get("oneOf")
-                && let Some(words) =
-                    choices.iter().map(|choice| choice.get("const").cloned()).collect::<Option<Vec<_>>>()
-            {
-                let each = choices.iter().map(|choice| {
-                    let word = |name: &str| choice.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-                    format!("`{}`: {}", word("const"), word("description").replace('\n', " "))
-                });
-                let text = described.iter().cloned().chain(each).collect::<Vec<_>>().join(" ");
-                object.shift_remove("oneOf");
-                object.insert("type".to_owned(), "string".into());
-                object.insert("enum".to_owned(), Value::Array(words));
-                object.insert("description".to_owned(), text.into());
-            } else if let Some(text) = described {
-                object.insert("description".to_owned(), text.into());
-            }
-            object.values_mut().for_each(simplify);
-        }
-        Value::Array(values) => values.iter_mut().for_each(simplify),
-        _ => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

@@ -9,13 +9,14 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::job::is_work;
 use crate::ids::SlotId;
 use crate::report::verdict_line;
 use crate::session::slot::{Reason, SlotState};
 use crate::session::{Layout, Manifest, Phase, SessionState, SlotStatus, Status, View};
 
 /// What the live figures mean, for a model that reads them.
-const MEANS: &str = "bytes: of the answer so far, never shown before it is complete. idleSeconds: since the last byte of \
+pub(super) const MEANS: &str = "bytes: of the answer so far, never shown before it is complete. idleSeconds: since the last byte of \
                      any kind; a slot may be quiet for minutes while its model thinks, and none is stopped for that \
                      unless you set `timeout`. Nothing here says how good an answer is or when it will be there.";
 
@@ -52,14 +53,14 @@ struct Votes {
 }
 
 #[derive(Debug, Serialize)]
-struct VerdictFile {
-    file: &'static str,
-    outcome: String,
+pub(super) struct VerdictFile {
+    pub(super) file: &'static str,
+    pub(super) outcome: String,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Slot {
+pub(super) struct Slot {
     id: SlotId,
     state: SlotState,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,7 +135,11 @@ fn slots(status: &Status, next_steps: &mut BTreeMap<Reason, &'static str>, now: 
 }
 
 /// The same of judges, whose replies are read by nobody but the count: of a complete one the file is left out.
-fn slots_of_round(status: &Status, next_steps: &mut BTreeMap<Reason, &'static str>, now: Timestamp) -> Vec<Slot> {
+pub(super) fn slots_of_round(
+    status: &Status,
+    next_steps: &mut BTreeMap<Reason, &'static str>,
+    now: Timestamp,
+) -> Vec<Slot> {
     let mut judges = slots(status, next_steps, now);
     for judge in &mut judges {
         judge.file = None;
@@ -188,16 +193,21 @@ fn next(view: &View, reference: &str, judged: bool) -> Vec<Value> {
 
 /// How far a session is, in a line for a person who waits.
 pub(super) fn progress_line(view: &View) -> String {
-    let part = |status: &Status, what: &str| {
-        let settled = status.models.values().filter(|slot| slot.state.is_terminal()).count();
-        let bytes: u64 = status.models.values().filter_map(|slot| slot.live.as_ref()).map(|live| live.live_bytes).sum();
-        let running = status.count(SlotState::Running);
-        let live = if running == 0 { String::new() } else { format!(", {running} running ({bytes} bytes so far)") };
-        format!("{settled} of {} {what} settled{live}", status.models.len())
-    };
+    if is_work(view) {
+        return super::work_card::progress_line(view);
+    }
     match (&view.round, view.status.phase) {
         // A session that goes on with its answers may have votes on earlier ones.
-        (Some((_, round)), Phase::Judge | Phase::Verdict) => part(round, "judges"),
-        _ => part(&view.status, "slots"),
+        (Some((_, round)), Phase::Judge | Phase::Verdict) => at_work(round, "judges"),
+        _ => at_work(&view.status, "slots"),
     }
+}
+
+/// How far the slots of a folder are.
+pub(super) fn at_work(status: &Status, what: &str) -> String {
+    let settled = status.models.values().filter(|slot| slot.state.is_terminal()).count();
+    let bytes: u64 = status.models.values().filter_map(|slot| slot.live.as_ref()).map(|live| live.live_bytes).sum();
+    let running = status.count(SlotState::Running);
+    let live = if running == 0 { String::new() } else { format!(", {running} running ({bytes} bytes so far)") };
+    format!("{settled} of {} {what} settled{live}", status.models.len())
 }

@@ -21,10 +21,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::place::Place;
+use super::warnings::Warnings;
 use crate::error::{Error, Result};
 
 /// How much of what a process says of itself is kept.
-const SAID: u64 = 16 * 1024;
+const SAID: usize = 16 * 1024;
 
 /// Whether a process ends with this server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +37,11 @@ pub(super) enum Tie {
 }
 
 impl Tie {
+    /// As a call says.
+    pub(super) fn of(detach: Option<bool>) -> Self {
+        if detach == Some(true) { Self::Detached } else { Self::Attached }
+    }
+
     /// The first word of its command line.
     const fn as_str(self) -> &'static str {
         match self {
@@ -59,6 +65,8 @@ pub(super) struct News {
     pub(super) events: u64,
     /// Its session's folder.
     pub(super) session: Option<PathBuf>,
+    /// What it warned of.
+    pub(super) warnings: Warnings,
     /// How it ended.
     pub(super) end: Option<End>,
 }
@@ -68,7 +76,7 @@ pub(super) struct News {
 pub(super) struct End {
     /// Its exit code; of one that was killed, 128 and the signal.
     pub(super) code: i32,
-    /// What it said on standard error.
+    /// What else it said on standard error.
     pub(super) said: String,
 }
 
@@ -104,7 +112,7 @@ impl Children {
             None => Stdio::null(),
         };
         let mut command = Command::new(program);
-        command.args([tie.as_str(), "--quiet", "--json"]);
+        command.args([tie.as_str(), "--quiet", "--no-color", "--json"]);
         if let Some(folder) = &place.sessions_dir {
             command.arg("--sessions-dir").arg(folder);
         }
@@ -147,7 +155,8 @@ async fn keep(mut child: Child, news: watch::Sender<News>, stop: CancellationTok
     let pid = child.id();
     let said = Arc::new(OnceLock::new());
     let to_its_end = async {
-        let (_, text) = tokio::join!(events(stdout, &news), last_words(stderr));
+        // What was warned of before a session was made is known before the session is.
+        let (text, ()) = tokio::join!(biased; messages(stderr, &news), events(stdout, &news));
         said.set(text).ok();
         child.wait().await
     };
@@ -194,24 +203,35 @@ async fn events(stdout: impl AsyncRead + Unpin, news: &watch::Sender<News>) {
     let mut lines = BufReader::new(stdout);
     let mut line = Vec::new();
     while lines.read_until(b'\n', &mut line).await.is_ok_and(|length| length > 0) {
-        let found = serde_json::from_slice::<Line>(&line).ok().map(|line| line.path);
-        news.send_modify(|news| {
-            news.events += 1;
-            if news.session.is_none() {
-                news.session = found.filter(|path| path.is_absolute());
-            }
-        });
+        // What a command prints in the end is no event.
+        if let Ok(Line { path }) = serde_json::from_slice(&line) {
+            news.send_modify(|news| {
+                news.events += 1;
+                if news.session.is_none() && path.is_absolute() {
+                    news.session = Some(path);
+                }
+            });
+        }
         line.clear();
     }
 }
 
-/// The beginning of what a process says on standard error, read to its end.
-async fn last_words(mut stderr: impl AsyncRead + Unpin) -> String {
-    let mut kept = Vec::new();
-    // What cannot be read is not told.
-    (&mut stderr).take(SAID).read_to_end(&mut kept).await.ok();
-    tokio::io::copy(&mut stderr, &mut tokio::io::sink()).await.ok();
-    String::from_utf8_lossy(&kept).into_owned()
+/// Reads what a process says on standard error to its end: warnings are told, of the rest the beginning is given.
+async fn messages(stderr: impl AsyncRead + Unpin, news: &watch::Sender<News>) -> String {
+    let mut lines = BufReader::new(stderr);
+    let mut line = Vec::new();
+    let mut rest = String::new();
+    // What cannot be read is not told, and of a line that is longer each piece is one.
+    while (&mut lines).take(SAID as u64).read_until(b'\n', &mut line).await.is_ok_and(|length| length > 0) {
+        let text = String::from_utf8_lossy(&line);
+        match text.strip_prefix("warning: ") {
+            Some(warning) => news.send_modify(|news| news.warnings.add(warning)),
+            None if rest.len() < SAID => rest.push_str(&text),
+            None => {}
+        }
+        line.clear();
+    }
+    rest
 }
 
 /// This program. One that was installed anew while this server ran is the new one: the path of the old one says that it

@@ -69,6 +69,11 @@ impl Place {
         contained(Path::new(name), &self.cwd, &format!("`{argument}`"), "a folder")
     }
 
+    /// What `name` is, without links: a file or a folder, below the working directory, which need not exist any more.
+    pub(super) fn any(&self, name: &str, argument: &str) -> Result<PathBuf> {
+        contained(Path::new(name), &self.cwd, &format!("`{argument}`"), "a file or a folder")
+    }
+
     /// How a session is called in a further call: by its id, or where that does not lead to it, by its folder.
     pub(super) fn reference(&self, layout: &Layout) -> String {
         let by_id = self.catalogue().and_then(|catalogue| Ok(catalogue.exactly(&layout.name())?));

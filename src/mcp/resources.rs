@@ -1,4 +1,5 @@
-//! What of a session can be read as a resource: its verdict, its report, and the consolidated file of a review.
+//! What of a session can be read as a resource: its verdict, its report, and of a review or a fix the consolidated file
+//! and the findings.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -7,12 +8,13 @@ use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTempla
 
 use super::child::own_program;
 use super::place::Place;
+use super::work_card::recorded_report;
 use crate::error::{Error, ErrorKind, Result};
-use crate::report::{verdict_text, without_controls};
+use crate::report::{findings_of, verdict_text, without_controls};
 use crate::session::{Layout, View};
 
 /// How many sessions are listed, the newest.
-const LISTED: usize = 50;
+const LISTED: usize = 20;
 
 const SCHEME: &str = "team://sessions/";
 
@@ -20,22 +22,26 @@ const MARKDOWN: &str = "text/markdown";
 
 const TEXT: &str = "text/plain";
 
+const JSON: &str = "application/json";
+
 /// What can be read of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Verdict,
     Report,
     Consolidated,
+    Findings,
 }
 
 impl Part {
-    const ALL: [Self; 3] = [Self::Verdict, Self::Report, Self::Consolidated];
+    const ALL: [Self; 4] = [Self::Verdict, Self::Report, Self::Consolidated, Self::Findings];
 
     const fn as_str(self) -> &'static str {
         match self {
             Self::Verdict => "verdict",
             Self::Report => "report",
             Self::Consolidated => "consolidated",
+            Self::Findings => "findings",
         }
     }
 
@@ -43,7 +49,8 @@ impl Part {
         match self {
             Self::Verdict => "The verdict of a session, when there is one",
             Self::Report => "All of a session in one text; before the verdict it names no model",
-            Self::Consolidated => "What a review came to, its findings put together, when there is one",
+            Self::Consolidated => "What the newest review came to, its findings put together, when there is one",
+            Self::Findings => "The findings of a review or a fix as they stand, each with how it was voted on",
         }
     }
 
@@ -51,6 +58,7 @@ impl Part {
         match self {
             Self::Verdict | Self::Consolidated => MARKDOWN,
             Self::Report => TEXT,
+            Self::Findings => JSON,
         }
     }
 
@@ -80,6 +88,7 @@ pub(super) fn list(place: &Place) -> Result<Vec<Resource>> {
                 Part::Verdict => layout.verdict_md().is_file(),
                 Part::Report => !meta.status.is_active(),
                 Part::Consolidated => consolidated(&layout).is_some(),
+                Part::Findings => layout.ledger().is_file(),
             };
             if is_there {
                 let target = without_controls(&meta.target);
@@ -112,6 +121,11 @@ pub(super) fn read(place: &Place, uri: &str) -> Result<ReadResourceResult> {
             Some(path) => String::from_utf8_lossy(&crate::fs::read_plain(path)?).into_owned(),
             None => return missing("consolidated file"),
         },
+        Part::Findings => match findings_of(&View::read(layout.clone())?)? {
+            Some(findings) => serde_json::to_string(&findings)
+                .map_err(|error| Error::internal("cannot write the findings").with_source(error))?,
+            None => return missing("findings"),
+        },
     };
     let contents = ResourceContents::text(without_controls(&text), uri).with_mime_type(part.mime());
     Ok(ReadResourceResult::new(vec![contents]))
@@ -119,8 +133,9 @@ pub(super) fn read(place: &Place, uri: &str) -> Result<ReadResourceResult> {
 
 fn parse(uri: &str) -> Result<(&str, Part)> {
     let unknown = || {
-        Error::usage(format!("`{uri}` is no resource of this server"))
-            .hint(format!("resources are `{SCHEME}ID/PART`, where PART is `verdict`, `report` or `consolidated`"))
+        Error::usage(format!("`{uri}` is no resource of this server")).hint(format!(
+            "resources are `{SCHEME}ID/PART`, where PART is `verdict`, `report`, `consolidated` or `findings`"
+        ))
     };
     let (session, part) = uri.strip_prefix(SCHEME).and_then(|rest| rest.split_once('/')).ok_or_else(unknown)?;
     let part = Part::ALL.into_iter().find(|known| known.as_str() == part).ok_or_else(unknown)?;
@@ -143,9 +158,8 @@ fn consolidated(layout: &Layout) -> Option<PathBuf> {
 
 /// The report as text: what `team report --text` prints, which also says what is not as it was recorded.
 fn report(place: &Place, layout: &Layout) -> Result<String> {
-    let own = layout.root().join("report.md");
-    if own.is_file() {
-        return Ok(String::from_utf8_lossy(&crate::fs::read_plain(own)?).into_owned());
+    if let Some(own) = recorded_report(layout)? {
+        return Ok(own);
     }
     let refused = |error| Error::io("cannot start `team report`", error);
     let program = own_program().map_err(refused)?;

@@ -32,6 +32,8 @@ pub struct Consolidated<'a> {
     pub judges: &'a [FindingJudge],
     /// Every file of what was reviewed: looked at, or why not.
     pub files: &'a [SeenFile],
+    /// What a reader must know before the verdict, a line each.
+    pub first: &'a [String],
     /// What a reader should know besides, a line each.
     pub notes: &'a [String],
 }
@@ -77,6 +79,10 @@ pub struct FindingJudge {
 pub fn consolidated(parts: &Consolidated<'_>) -> String {
     let told = sentence(&inline(&parts.verdict.sentence, TEXT));
     let mut out = format!("# Review: {}\n\n{told}.\n", parts.verdict.decision.as_str());
+    if !parts.first.is_empty() {
+        out.push('\n');
+    }
+    parts.first.iter().for_each(|note| out.push_str(&format!("- {}\n", sentence(&inline_commands(note)))));
     let of_panel = |record: &FindingRecord| match &record.raised_by {
         Witness::Panel { folder, .. } => folder == parts.folder,
         Witness::Votes { .. } | Witness::Person { .. } => false,
@@ -338,8 +344,16 @@ mod tests {
         let seats = Seats { panel: 3, usable: 2, quorum: 2, missing: MissingSeats::Tolerated };
         let verdict = decide_review(findings.judged(), FailOn::default(), seats);
         let notes = ["say | this".to_owned()];
-        let parts =
-            Consolidated { verdict: &verdict, findings, folder: FOLDER, reviewers, judges, files, notes: &notes };
+        let parts = Consolidated {
+            verdict: &verdict,
+            findings,
+            folder: FOLDER,
+            reviewers,
+            judges,
+            files,
+            first: &[],
+            notes: &notes,
+        };
         consolidated(&parts)
     }
 

@@ -5,10 +5,14 @@
 pub use crate::findings;
 
 mod consolidated;
+mod estimate;
 pub mod fix;
 pub mod gate;
+mod guard;
 mod markdown;
 pub mod review;
 pub mod roles;
+
+pub use estimate::{estimate_fix, estimate_review};
 
 pub use consolidated::{Consolidated, FindingJudge, ReviewOutcome, Reviewer, consolidated, sustained_by_severity};

@@ -26,19 +26,24 @@ pub enum PromptName {
     Gate,
     /// What every reviewer receives; holds what is reviewed, what was found before and how to say what is wrong.
     Review,
+    /// What a reviewer receives that goes on with its conversation; holds what a repair changes, what was found before and
+    /// how to say what is wrong.
+    ReviewAgain,
     /// How to say what is wrong.
     FindingsFormat,
     /// What a reviewer receives whose reply cannot be read.
     FindingsRepair,
     /// What a judge of findings receives; holds what is reviewed and the findings.
     FindingsVote,
+    /// What such a judge receives whose reply lacks votes; holds what is reviewed, these findings and its reply.
+    FindingsVoteRepair,
     /// What the fixer receives; holds the findings.
     Fix,
 }
 
 impl PromptName {
     /// Every template.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Judge,
         Self::Repair,
         Self::BallotFormat,
@@ -47,9 +52,11 @@ impl PromptName {
         Self::VoteRepair,
         Self::Gate,
         Self::Review,
+        Self::ReviewAgain,
         Self::FindingsFormat,
         Self::FindingsRepair,
         Self::FindingsVote,
+        Self::FindingsVoteRepair,
         Self::Fix,
     ];
 
@@ -60,7 +67,8 @@ impl PromptName {
     pub const OF_VOTES: [Self; 2] = [Self::Vote, Self::VoteRepair];
 
     /// What a review uses, its vote included.
-    pub const OF_REVIEWS: [Self; 4] = [Self::Review, Self::FindingsFormat, Self::FindingsRepair, Self::FindingsVote];
+    pub const OF_REVIEWS: [Self; 5] =
+        [Self::Review, Self::FindingsFormat, Self::FindingsRepair, Self::FindingsVote, Self::FindingsVoteRepair];
 
     /// The file that holds it, here and in a folder of the user's own.
     #[must_use]
@@ -74,9 +82,11 @@ impl PromptName {
             Self::VoteRepair => "vote-repair.md",
             Self::Gate => "gate.md",
             Self::Review => "review.md",
+            Self::ReviewAgain => "review-again.md",
             Self::FindingsFormat => "findings-format.md",
             Self::FindingsRepair => "findings-repair.md",
             Self::FindingsVote => "findings-vote.md",
+            Self::FindingsVoteRepair => "findings-vote-repair.md",
             Self::Fix => "fix.md",
         }
     }
@@ -91,9 +101,11 @@ impl PromptName {
             Self::VoteRepair => include_str!("../../prompts/vote-repair.md"),
             Self::Gate => include_str!("../../prompts/gate.md"),
             Self::Review => include_str!("../../prompts/review.md"),
+            Self::ReviewAgain => include_str!("../../prompts/review-again.md"),
             Self::FindingsFormat => include_str!("../../prompts/findings-format.md"),
             Self::FindingsRepair => include_str!("../../prompts/findings-repair.md"),
             Self::FindingsVote => include_str!("../../prompts/findings-vote.md"),
+            Self::FindingsVoteRepair => include_str!("../../prompts/findings-vote-repair.md"),
             Self::Fix => include_str!("../../prompts/fix.md"),
         }
     }

@@ -82,6 +82,21 @@ impl<W: Write + Send> Observer for PlainLines<W> {
     }
 }
 
+/// Writes trouble and nothing else: for a program that follows the events themselves.
+#[derive(Debug)]
+pub struct TroubleLines<W>(pub W);
+
+impl<W: Write + Send> Observer for TroubleLines<W> {
+    fn event(&mut self, _: &Record, _: &Status) {}
+
+    fn live(&mut self, _: &Status) {}
+
+    fn trouble(&mut self, text: &str) {
+        // Nobody may be reading; the run goes on.
+        writeln!(self.0, "{}", warning(text, Ink::Black)).and_then(|()| self.0.flush()).ok();
+    }
+}
+
 /// The line that says that all goes on.
 fn heartbeat(status: &Status) -> String {
     let (at_work, waiting) = at_work_and_waiting(status);

@@ -7,6 +7,7 @@
 mod aside;
 mod canvas;
 pub mod ci;
+mod conversations;
 mod fix_record;
 mod format;
 mod found;
@@ -30,13 +31,14 @@ mod tables;
 mod views;
 
 pub use aside::Aside;
+pub use conversations::conversation_lines;
 pub use fix_record::{FixBranch, FixRecord, FixReview, FixRound};
 pub use format::{bytes, seconds, without_controls};
 pub use found::{finding_named, findings_of};
 pub use gc::{gc_summary, gc_text};
 pub use ink::Ink;
 pub use json::{JsonLines, SessionPlace, Written};
-pub use lines::{PlainLines, Starts, unanswered};
+pub use lines::{PlainLines, Starts, TroubleLines, unanswered};
 pub use live::LiveLines;
 pub use review_text::finding_text;
 pub use schema::Format;

@@ -130,8 +130,13 @@ async fn drive_process(
     let job = &attempt.job;
     let (directory, purpose) = match &job.purpose {
         Purpose::Fix { folder } => (folder.clone(), agents::Purpose::Fix),
-        Purpose::Ballot { .. } => (attempt.layout.work_of(job.id), agents::Purpose::Judge),
-        Purpose::Answer | Purpose::Review { .. } => (attempt.layout.work_of(job.id), agents::Purpose::Answer),
+        // Whoever votes on what was found in a repository may look there.
+        Purpose::Ballot { .. } if shared.workspace.is_none() => {
+            (attempt.layout.work_of(job.id), agents::Purpose::Judge)
+        }
+        Purpose::Answer | Purpose::Review { .. } | Purpose::Ballot { .. } => {
+            (attempt.layout.work_of(job.id), agents::Purpose::Answer)
+        }
     };
     let Some(surroundings) = &shared.surroundings else {
         return Driven { spawn_error: Some("nothing was prepared to hold a process".to_owned()), ..Driven::default() };

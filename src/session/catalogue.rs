@@ -121,7 +121,8 @@ impl View {
 
 /// The panel of a pipeline session that was opened last, as far as its record can be read.
 fn newest_inner(layout: &Layout, meta: &Meta) -> Option<InnerPanel> {
-    if !matches!(meta.kind, SessionKind::Review | SessionKind::Fix) {
+    // Others have none, and their records need not be read for that.
+    if meta.kind == SessionKind::Team {
         return None;
     }
     let records = History::read(&layout.events()).ok()?.records;

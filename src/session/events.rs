@@ -236,6 +236,11 @@ pub enum Event {
         #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
         usage: BTreeMap<SlotId, Usage>,
     },
+    /// What a last look found at what the panel was asked about, before the verdict.
+    Remarked {
+        /// What a reader must know, in words.
+        text: String,
+    },
     /// A person looked at the names.
     Revealed,
     /// The owner before died: found by the next one.
@@ -310,6 +315,21 @@ pub enum Event {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         meta: Option<Sha256Hash>,
     },
+}
+
+impl Event {
+    /// Whether a session begins with this whose panels are inside of it: a review, a fix, or a gate that has a change
+    /// reviewed.
+    #[must_use]
+    pub fn begins_pipeline(&self) -> bool {
+        match self {
+            Self::Created { kind: SessionKind::Review | SessionKind::Fix, .. } => true,
+            Self::Created { kind: SessionKind::Gate, plan, .. } => {
+                plan.as_ref().is_some_and(|plan| plan.get("review").is_some())
+            }
+            _ => false,
+        }
+    }
 }
 
 impl Parent {

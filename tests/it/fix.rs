@@ -1,6 +1,8 @@
 //! `team fix` and `team respond`, on real repositories with planted faults.
 
+mod conversations;
 mod decisions;
+mod held;
 mod loops;
 mod pages;
 mod refused;
@@ -8,3 +10,4 @@ mod resuming;
 mod world;
 
 pub(crate) use resuming::PLACES;
+pub(crate) use world::{MENDED, MENDS, PLANTED, Repo, WEIGH, finding, looks, panel, with_fixer};

@@ -4,7 +4,10 @@ mod decisions;
 mod kills;
 mod outputs;
 mod pages;
+mod providers;
+mod quality;
 mod targets;
-mod world;
+mod votes;
+pub(crate) mod world;
 
 pub(crate) use kills::PLACES;

@@ -111,7 +111,7 @@ fn the_main_help_has_examples_and_exit_codes() {
       review         Let a panel review a plan, a change or files, and vote on what it finds
       fix            Review a change, and have what is found repaired on a branch of its own
       respond        Decide what a fix waits for
-      gate           Let a panel vote on what a branch changes, in CI
+      gate           Let a panel vote on what a branch changes, or review it, in CI
       resume         Go on with a session that was cut off, stopped, or failed in part
       status         Show how far a session is
       list           List sessions, the newest first

@@ -26,7 +26,7 @@
 //! | `cwd` | prints the working directory |
 //! | `touch FILE` | creates the file |
 //! | `pid FILE` | writes its process id to the file, all at once |
-//! | `note FILE` | adds a line to the file: what it is asked for (`answer`, `votes`, `rest`, `weighing`) and the SHA-256 of the prompt |
+//! | `note FILE` | adds a line to the file: what it is asked for (`answer`, `votes`, `rest`, `weighing`, `reweighing`) and the SHA-256 of the prompt |
 //! | `need FILE` | exits with 3 when the file does not exist |
 //! | `wait-for FILE` | waits until the file exists; after 60 s it fails |
 //! | `sleep MS` | sleeps |
@@ -47,9 +47,11 @@
 //! | `weigh RULE` | votes on the findings in the prompt, where it holds some |
 //! | `vote RULE` | prints ballots when it does, by the rule |
 //!
-//! Rules of `weigh`: `sustain`, `reject`, `ask` (every finding); `added WORD TEXT` (sustains those that hold WORD where
-//! the change in the prompt adds a line with TEXT, and rejects the others); `word WORD` (sustains the findings that hold WORD, rejects
-//! the others); `garbage` (prose that mentions every name and a verdict).
+//! Rules of `weigh`: `sustain`, `reject`, `ask` (every finding); `added WORD TEXT ;; WORD TEXT ..` (sustains those that
+//! hold a WORD where the change in the prompt adds a line with its TEXT, and rejects the others); `word WORD` (sustains the findings that hold WORD, rejects
+//! the others); `looks FILE TEXT` (sustains every finding where FILE of its folder holds TEXT, else rejects them);
+//! `garbage` (prose that mentions every name and a verdict); `missing` (sustains, and says nothing of what stands last);
+//! `first RULE` (not when it is asked once more); `again RULE` (only then).
 //!
 //! Rules of `vote`: `approve`, `reject`, `abstain` (every answer); `approve-word WORD` (approves the answers that hold
 //! WORD, rejects the others); `garbage` (prose that mentions every alias and a verdict); `missing` (none for the last

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ChoiceArgs, PaceArgs, ReviewRuleArgs, SessionArgs, count, model_name};
+use super::{OutputArgs, PaceArgs, ReviewRuleArgs, ReviewerArgs, SessionArgs, count, model_name};
 use crate::config::{FileSettings, Severity};
 use crate::findings::FindingId;
 
@@ -16,6 +16,7 @@ Examples:
   team fix --worktree --fixer codex              the same of what is not committed
   team fix --test 'cargo test -q' --max-rounds 2
   team fix --severity high --only 'src/**'
+  team fix --sarif fix.sarif --junit fix.xml     what is open at the end, and what was mended, for CI
 
 A round is: the panel reviews and votes, one fixer repairs the sustained findings in a folder of its own, the result is
 looked at and tested and committed there, and the panel looks at the repair. When nothing that meets `--fail-on` is open,
@@ -38,15 +39,9 @@ pub struct FixArgs {
     /// Review and repair what is not committed, new files included; it is committed on the new branch only
     #[arg(long)]
     pub worktree: bool,
-    /// What the change is meant to do: a text, or a file that holds it
-    #[arg(long, value_name = "TEXT|FILE")]
-    pub intent: Option<String>,
-    /// The reviewers, separated by commas; may be repeated [default: `review.panel`, else as for `run`]
-    #[arg(short, long, value_name = "NAMES", value_delimiter = ',', value_parser = model_name)]
-    pub models: Vec<String>,
-    /// Which panel of the configuration.
+    /// Who reviews, and what they are told.
     #[command(flatten)]
-    pub choice: ChoiceArgs,
+    pub who: ReviewerArgs,
     /// How it is repaired.
     #[command(flatten)]
     pub repairs: RepairArgs,
@@ -56,6 +51,9 @@ pub struct FixArgs {
     /// A word for the session's name
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub outputs: OutputArgs,
     /// Limits of time and number.
     #[command(flatten)]
     pub pace: PaceArgs,
@@ -91,14 +89,13 @@ pub struct RepairArgs {
 impl FixArgs {
     /// Adds what these set.
     pub fn apply(&self, settings: &mut FileSettings) {
-        super::review::apply(&self.pace, &self.rules, &self.models, settings);
+        super::review::apply(&self.pace, &self.rules, &self.who, settings);
         let fix = &mut settings.fix;
         fix.fixer = self.repairs.fixer.clone().or(fix.fixer.take());
         fix.max_rounds = self.repairs.max_rounds.or(fix.max_rounds);
         let shell = |command: &String| vec!["sh".to_owned(), "-c".to_owned(), command.clone()];
         fix.test = self.repairs.test.as_ref().map(shell).or(fix.test.take());
         fix.lint = self.repairs.lint.as_ref().map(shell).or(fix.lint.take());
-        self.choice.apply(settings);
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{ChoiceArgs, OutputArgs, PaceArgs, count, model_name};
-use crate::config::{FailOn, FileSettings, SelfVote};
+use crate::config::{FailOn, FileSettings, SelfVote, SessionReuse};
 
 /// Let a panel review a plan, a change or files, and vote on what it finds
 #[derive(Debug, Clone, Args)]
@@ -38,15 +38,9 @@ pub struct ReviewArgs {
     /// What is reviewed.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// What it is meant to do: a text, or a file that holds it
-    #[arg(long, value_name = "TEXT|FILE")]
-    pub intent: Option<String>,
-    /// The reviewers, separated by commas; may be repeated [default: `review.panel`, else as for `run`]
-    #[arg(short, long, value_name = "NAMES", value_delimiter = ',', value_parser = model_name)]
-    pub models: Vec<String>,
-    /// Which panel of the configuration.
+    /// Who reviews, and what they are told.
     #[command(flatten)]
-    pub choice: ChoiceArgs,
+    pub who: ReviewerArgs,
     /// How it is decided.
     #[command(flatten)]
     pub rules: ReviewRuleArgs,
@@ -62,6 +56,23 @@ pub struct ReviewArgs {
     /// Limits of time and number.
     #[command(flatten)]
     pub pace: PaceArgs,
+}
+
+/// Who reviews, and what they are told.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ReviewerArgs {
+    /// What it is meant to do: a text, a file that holds it, or `-` for standard input
+    #[arg(long, value_name = "TEXT|FILE")]
+    pub intent: Option<String>,
+    /// The reviewers, separated by commas; may be repeated [default: `review.panel`, else as for `run`]
+    #[arg(short, long, value_name = "NAMES", value_delimiter = ',', value_parser = model_name)]
+    pub models: Vec<String>,
+    /// Which panel of the configuration.
+    #[command(flatten)]
+    pub choice: ChoiceArgs,
+    /// Whether whoever is asked again is asked in the conversation that it had, or each time in a new one [default: on]
+    #[arg(long, value_name = "WORD", value_enum)]
+    pub session_reuse: Option<SessionReuse>,
 }
 
 /// What is reviewed.
@@ -120,13 +131,12 @@ pub struct ReviewRuleArgs {
 impl ReviewArgs {
     /// Adds what these set.
     pub fn apply(&self, settings: &mut FileSettings) {
-        apply(&self.pace, &self.rules, &self.models, settings);
-        self.choice.apply(settings);
+        apply(&self.pace, &self.rules, &self.who, settings);
     }
 }
 
 /// Adds what the options of a review set, whatever command has them.
-pub(super) fn apply(pace: &PaceArgs, rules: &ReviewRuleArgs, models: &[String], settings: &mut FileSettings) {
+pub(super) fn apply(pace: &PaceArgs, rules: &ReviewRuleArgs, who: &ReviewerArgs, settings: &mut FileSettings) {
     let PaceArgs { timeout, idle_timeout, deadline, jobs, retries, max_cost } = *pace;
     settings.timeout = timeout.or(settings.timeout);
     settings.idle_timeout = idle_timeout.or(settings.idle_timeout);
@@ -135,9 +145,10 @@ pub(super) fn apply(pace: &PaceArgs, rules: &ReviewRuleArgs, models: &[String], 
     settings.retries = retries.or(settings.retries);
     settings.max_cost = max_cost.or(settings.max_cost);
     settings.self_vote = rules.self_vote.or(settings.self_vote);
+    settings.pipeline.session_reuse = who.session_reuse.or(settings.pipeline.session_reuse);
     let review = &mut settings.review;
-    if !models.is_empty() {
-        review.panel = Some(models.to_vec());
+    if !who.models.is_empty() {
+        review.panel = Some(who.models.clone());
     }
     if !rules.judges.is_empty() {
         review.judges = Some(rules.judges.clone());
@@ -145,4 +156,5 @@ pub(super) fn apply(pace: &PaceArgs, rules: &ReviewRuleArgs, models: &[String], 
     review.fail_on = rules.fail_on.or(review.fail_on);
     review.quorum = rules.quorum.or(review.quorum);
     review.max_bytes = rules.max_bytes.or(review.max_bytes);
+    who.choice.apply(settings);
 }

@@ -12,28 +12,40 @@ use super::turns::TurnFolder;
 use crate::engine::round::Chance;
 use crate::error::Result;
 use crate::findings::{
-    Finding, FindingAssignment, FindingBallot, FindingStandings, FindingVotes, Findings, Known, LedgerRead,
-    ReviewResult, Severity, decide_review, merge, read_finding_votes, read_findings_below,
+    Finding, FindingAssignment, FindingBallot, FindingRepair, FindingStandings, FindingVotes, Findings, Known,
+    LedgerRead, ReviewResult, Severity, decide_review, merge, read_finding_votes, read_findings_below,
 };
 use crate::ids::{Sha256Hash, SlotId};
-use crate::session::{Event, InnerPanel, Layout, Round, Turn};
+use crate::session::slot::SlotState;
+use crate::session::{Event, InnerKind, InnerPanel, Layout, Round, Turn};
 
 /// The rule of a panel's record that says where its programs saw the repository.
 pub(crate) const SNAPSHOT_RULE: &str = "snapshot";
 
 /// A panel of a pipeline that was checked.
 pub(super) struct InnerFolder {
+    which: InnerPanel,
     panel: Panel,
     replies: BTreeMap<SlotId, Vec<u8>>,
     turns: Vec<TurnFolder>,
-    round: Option<Panel>,
+    round: Option<RoundFolder>,
+}
+
+/// The vote on what a panel found, with the further turns of its judges.
+struct RoundFolder {
+    panel: Panel,
+    turns: Vec<TurnFolder>,
 }
 
 impl InnerFolder {
-    /// Its own panel, those of its turns, and that of its vote.
+    /// Its own panel, those of its turns, and those of its vote.
     pub(super) fn panels(&self) -> Vec<&Panel> {
         let turns = self.turns.iter().flat_map(TurnFolder::panels);
-        std::iter::once(&self.panel).chain(turns).chain(&self.round).collect()
+        let round = self
+            .round
+            .iter()
+            .flat_map(|round| std::iter::once(&round.panel).chain(round.turns.iter().flat_map(TurnFolder::panels)));
+        std::iter::once(&self.panel).chain(turns).chain(round).collect()
     }
 }
 
@@ -80,11 +92,11 @@ fn check_panel(
         let opening = Opening { parent: &panel, index, folder, round: Some(number), turn: None, inner: Some(which) };
         if let Some(votes) = opening.read(audit, id, owned)? {
             let judges = Judging { panel: &panel, which, found: &found, round: number };
-            round = Some(judges.check(audit, session, votes)?);
+            round = Some(judges.check(audit, session, votes, id, owned)?);
         }
     }
     panel.check_status(audit)?;
-    Ok(InnerFolder { panel, replies, turns, round })
+    Ok(InnerFolder { which, panel, replies, turns, round })
 }
 
 /// What each reviewer found, by its last reply that can be read.
@@ -203,19 +215,33 @@ struct Judging<'a> {
 }
 
 impl Judging<'_> {
-    fn check(&self, audit: &mut Audit, session: &Panel, mut votes: Panel) -> Result<Panel> {
+    fn check(
+        &self,
+        audit: &mut Audit,
+        session: &Panel,
+        mut votes: Panel,
+        id: &str,
+        owned: bool,
+    ) -> Result<RoundFolder> {
         audit.checked.rounds += 1;
         votes.check_beginning(audit, &Accepted::of(&session.record))?;
         check_prompts(audit, &votes);
         let replies = votes.read_answers(audit);
         votes.check_errors(audit);
+        let turns = TurnFolder::check_all(audit, &votes, id, Some(self.round), owned)?;
         check_written(audit, &votes);
-        self.check_ballots(audit, &votes, &replies);
+        self.check_ballots(audit, &votes, &replies, &turns);
         votes.check_status(audit)?;
-        Ok(votes)
+        Ok(RoundFolder { panel: votes, turns })
     }
 
-    fn check_ballots(&self, audit: &mut Audit, votes: &Panel, replies: &BTreeMap<SlotId, Vec<u8>>) {
+    fn check_ballots(
+        &self,
+        audit: &mut Audit,
+        votes: &Panel,
+        replies: &BTreeMap<SlotId, Vec<u8>>,
+        turns: &[TurnFolder],
+    ) {
         let file = votes.file("votes.json");
         let Some(counted) = read_json::<FindingVotes>(audit, &file) else { return };
         if self.which.number == 1 {
@@ -232,19 +258,27 @@ impl Judging<'_> {
         for judge in &counted.judges {
             let shown: BTreeSet<_> = judge.shown.iter().copied().collect();
             let shown: Vec<_> = shown.into_iter().collect();
-            if shown.is_empty() {
-                continue;
-            }
             let assignment =
                 FindingAssignment::draw(judge.id, &shown, &mut chance.rng(&format!("findings of {}", judge.id)));
-            let again = match replies.get(&judge.id) {
+            let first = replies.get(&judge.id);
+            let again = match first {
                 Some(reply) => {
                     audit.checked.ballots += 1;
                     read_finding_votes(&String::from_utf8_lossy(reply), &assignment)
                 }
                 None => FindingBallot::of_failed(&assignment),
             };
-            if again != judge.ballot {
+            let lacking = first.and_then(|_| assignment.lacking(&again));
+            let repair = TurnFolder::find(turns, Turn::Repair).zip(lacking).and_then(|(turn, lacking)| {
+                let state = turn.state(judge.id)?;
+                let reply = turn.reply(judge.id).filter(|_| state == SlotState::Completed);
+                audit.checked.ballots += u64::from(reply.is_some());
+                let reply = reply.map(|reply| {
+                    (Sha256Hash::of(reply), read_finding_votes(&String::from_utf8_lossy(reply), &lacking))
+                });
+                Some(FindingRepair::new(state, &lacking, reply))
+            });
+            if again != judge.ballot || repair != judge.repair {
                 let what = format!("does not hold the votes that judge {} gave", judge.id);
                 audit.mismatch(Mismatch::new(&file, what));
             }
@@ -275,7 +309,9 @@ fn check_verdict(audit: &mut Audit, session: &Panel, inner: &[InnerFolder], ledg
     audit.expect("verdict.md", md, &by);
     audit.expect("verdict.json", json, &by);
     let Some(result) = read_json::<ReviewResult>(audit, "verdict.json") else { return };
-    let (Some(ledger), Some(reviewed)) = (ledger, inner.last()) else { return };
+    // A fixer reviews nothing.
+    let reviewed = inner.iter().rfind(|inner| inner.which.kind != InnerKind::Fix);
+    let (Some(ledger), Some(reviewed)) = (ledger, reviewed) else { return };
     audit.checked.verdicts += 1;
     let usable = read_again(&reviewed.panel, &reviewed.replies, &reviewed.turns).len();
     let mut seats = result.verdict.seats;

@@ -16,7 +16,7 @@ use crate::engine::plan::RunPlan;
 use crate::error::Result;
 use crate::fs::{LockState, OwnerLock};
 use crate::ids::{FormatVersion, Sha256Hash};
-use crate::session::{Event, History, Layout, Meta, Round, SessionError, SessionKind, SessionState};
+use crate::session::{Event, History, Layout, Meta, Round, SessionError, SessionState};
 
 /// How often a session that is at work is looked at: what changes under the reader looks like a mismatch.
 const LOOKS: usize = 3;
@@ -85,11 +85,7 @@ fn look(layout: &Layout, head: Option<Sha256Hash>) -> Result<Verification> {
         // A plan that cannot be read is the changed record's, which is told.
         let plan = RunPlan::read(&panel.record.records).ok().and_then(|plan| plan.voting);
         let (mut rounds, mut turns, mut inner) = (Vec::new(), Vec::new(), Vec::new());
-        let kind = match panel.record.created() {
-            Some(Event::Created { kind, .. }) => *kind,
-            _ => SessionKind::Team,
-        };
-        if matches!(kind, SessionKind::Review | SessionKind::Fix) {
+        if panel.record.created().is_some_and(Event::begins_pipeline) {
             inner = inner::check(&mut audit, &panel, &id, found.owner.is_some())?;
             found.records.extend(inner.iter().flat_map(InnerFolder::panels).map(|panel| panel.record.end()));
         } else if let Some(plan) = &plan {

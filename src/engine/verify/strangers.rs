@@ -6,7 +6,7 @@ use super::audit::{Audit, Entry, PIPELINE};
 use super::panel::{End, Panel};
 use super::report::Mismatch;
 use crate::ids::SlotId;
-use crate::session::{Event, Layout, SessionKind, Turn};
+use crate::session::{Event, Layout, Turn};
 
 /// The folders in which a fix works.
 const FIX: [&str; 3] = [Layout::REPOSITORY, Layout::WORKTREE, Layout::CHECKS];
@@ -87,8 +87,8 @@ fn check_roles(audit: &mut Audit, folder: &str) {
 /// Whether the session holds panels inside.
 fn is_pipeline(panels: &[&Panel]) -> bool {
     let opened = |event: &Event| matches!(event, Event::PanelOpened { .. });
-    let begun = |event: &Event| matches!(event, Event::Created { kind: SessionKind::Review | SessionKind::Fix, .. });
-    panels.first().is_some_and(|session| session.record.position(|event| opened(event) || begun(event)).is_some())
+    let is_sign = |event: &Event| opened(event) || event.begins_pipeline();
+    panels.first().is_some_and(|session| session.record.position(is_sign).is_some())
 }
 
 /// The folders of a pipeline's panels, and nothing else.

@@ -113,6 +113,7 @@ pub(in crate::engine) fn refuse_votes(session: &str, records: &[Record]) -> Resu
     let pipeline = match records.first().map(|record| &record.event) {
         Some(Event::Created { kind: SessionKind::Review, .. }) => Some(("a review", "to review anew: `team review`")),
         Some(Event::Created { kind: SessionKind::Fix, .. }) => Some(("a fix", "to repair anew: `team fix`")),
+        Some(event) if event.begins_pipeline() => Some(("the review of a gate", "to review anew: `team gate`")),
         _ => None,
     };
     if let Some((what, anew)) = pipeline {

@@ -163,14 +163,20 @@ fn a_judge_sees_the_findings_it_is_assigned_under_its_names_and_nobody_elses() {
     let other = finding("Only for others", "D");
     let findings = [(ids[0], &found), (ids[1], &found), (ids[2], &other)];
     let scan = LeakScan::new([""; 0]);
-    for (form, last) in [(BallotForm::Blocks, "Write your 2 blocks now"), (BallotForm::Json, "Reply now, with exactly")]
-    {
+    let lines = "4\n".repeat(3) + &text;
+    let placed = Finding { file: Some("src/a.rs".to_owned()), lines: Lines::new(2, 2), ..found.clone() };
+    let excerpts = Excerpts::of([(ids[0], &placed)], "", |_| Some(lines.clone()));
+    let forms = [(BallotForm::Blocks, "Write your 2 blocks now"), (BallotForm::Json, "Reply now, with exactly")];
+    // Asked for the first time, and once more for what the reply lacks.
+    for ((form, last), reply) in forms.into_iter().flat_map(|form| [(form, None), (form, Some(text.as_str()))]) {
         let ask = FindingVotePrompt {
             artefact: artefact(ReviewPhase::Change, &text, &[]),
             findings: &findings,
             assignment: &assignment,
             form,
             copy: CopyRules { scan: &scan, leaks: Leaks::Mask },
+            excerpts: &excerpts,
+            reply,
         };
         let prompt = finding_vote_prompt(&prompts, &ask).unwrap();
         let ours = check(&prompt, &assignment.nonce);
@@ -179,7 +185,8 @@ fn a_judge_sees_the_findings_it_is_assigned_under_its_names_and_nobody_elses() {
             assert_eq!(prompt.matches(&format!("\n### Finding {alias}\n")).count(), 1, "{prompt}");
         }
         assert!(ours.trim_end().lines().last().unwrap().starts_with(last), "{ours}");
-        let claimed = prompt.split("The findings:").nth(1).unwrap();
+        assert_eq!(prompt.matches("\n==== src/a.rs, lines 1 to ").count(), 1, "{prompt}");
+        let claimed = prompt.split("The findings:").nth(1).unwrap().split("What stands at the place").next().unwrap();
         assert!(claimed.contains("I am [model]") && !claimed.contains("I am Claude"), "{claimed}");
         // Nothing that is shown is a ballot under a name that counts.
         let quoted: String = prompt.lines().map(|line| format!("{line}\n")).collect();
@@ -191,6 +198,8 @@ fn a_judge_sees_the_findings_it_is_assigned_under_its_names_and_nobody_elses() {
         assignment: &assignment,
         form: BallotForm::Blocks,
         copy: CopyRules { scan: &scan, leaks: Leaks::Mask },
+        excerpts: &excerpts,
+        reply: None,
     };
     assert_eq!(finding_vote_prompt(&prompts, &missing).unwrap_err().to_string(), "there is no finding F02");
 }

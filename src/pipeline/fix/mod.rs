@@ -11,6 +11,7 @@ mod decide;
 mod inspect;
 mod look;
 mod message;
+mod outcome;
 mod patch_reply;
 mod place;
 mod progress;
@@ -29,6 +30,7 @@ mod uncommitted;
 
 pub use check::{CheckEnd, CheckKind, CheckResult};
 pub use decide::{Ending, Response};
+pub use outcome::{not_begun, reported};
 pub use request::{Consent, FixRequest, Start, TakeUncommitted};
 pub use resume::{LeftOfFix, check_response, respond, resume_fix};
 pub use run::fix;

@@ -9,21 +9,15 @@ use super::decide::Response;
 use super::progress::Progress;
 use super::request::FixPlan;
 use super::run::{go_on, hashes_of};
-use crate::config::ResolvedModel;
-use crate::engine::{Context, Drifted, Outcome, ResumeOptions, Terms, drifted_prompts, show_last, show_since};
-use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::review::open_ledger;
-use crate::prompts::Prompts;
-use crate::session::{Drift, Ended, Session, TakeUp, waiting};
+use crate::engine::{Context, Drifted, Outcome, ResumeOptions, show_last};
+use crate::error::{Error, Result};
+use crate::pipeline::review::{Rest, open_ledger};
+use crate::session::{Session, waiting};
 
 /// What is left of a fix.
 pub struct LeftOfFix {
     plan: FixPlan,
-    prompts: std::sync::Arc<Prompts>,
-    terms: Terms,
-    failed: bool,
-    drift: Drift,
-    asked: Vec<ResolvedModel>,
+    rest: Rest,
     is_over: bool,
     waits: Option<String>,
 }
@@ -42,44 +36,22 @@ impl LeftOfFix {
         }
         let mut drifted = Drifted::new(session.layout(), records);
         drifted.look(records, session.layout())?;
-        let prompts = plan.review.prompts(&mut drifted.found.differences)?;
-        drifted.found.differences.extend(drifted_prompts(records, hashes_of(&prompts)));
-        let drift = drifted.accept(session.id(), options.accept_drift)?;
-        let manifest = session.panel().manifest();
-        let Some(cast) = &manifest.cast else {
-            return Err(Error::new(ErrorKind::Integrity, "the session's manifest names no reviewers"));
-        };
-        let asked = cast.panel.iter().chain(manifest.judges.iter().flatten()).chain(cast.fixer.as_deref());
+        let rest =
+            Rest::of(session, &plan.review, plan.terms(), drifted, |prompts| hashes_of(prompts, &plan), options)?;
         let progress = Progress::of(records);
         let state = session.panel().status().state;
         Ok(Self {
-            terms: options.pace.over(plan.terms()),
-            failed: options.failed,
-            drift,
-            asked: asked.cloned().collect(),
+            rest,
             is_over: progress.stopped.is_some() && !state.is_active() && session.is_sealed(),
             waits: waiting(records).map(|waiting| waiting.question.text),
-            prompts,
             plan,
         })
     }
 
-    /// Everybody that may be asked, or was.
+    /// Who is asked, and how.
     #[must_use]
-    pub fn asked(&self) -> Vec<&ResolvedModel> {
-        self.asked.iter().collect()
-    }
-
-    /// The terms that they are asked on.
-    #[must_use]
-    pub const fn terms(&self) -> Terms {
-        self.terms
-    }
-
-    /// What is not as it was, and was accepted.
-    #[must_use]
-    pub fn drift(&self) -> &[String] {
-        &self.drift.differences
+    pub const fn rest(&self) -> &Rest {
+        &self.rest
     }
 
     /// Whether nothing is left to do.
@@ -105,20 +77,12 @@ impl LeftOfFix {
 pub async fn resume_fix<R: CryptoRng>(
     mut session: Session,
     left: LeftOfFix,
-    context: Context<'_>,
+    mut context: Context<'_>,
     rng: &mut R,
 ) -> Result<Outcome> {
-    let Context { services, control, observer, announce } = context;
-    announce(session.layout().root(), None);
-    control.serve(session.layout());
-    observer.enter(".");
-    let known = session.panel().records().len();
-    let isolation = services.isolation();
-    let how = TakeUp { failed: left.failed, drift: &left.drift, isolation: Some(&isolation), ended: Ended::GoesOn };
-    session.take_up(how, Timestamp::now())?;
-    show_since(session.panel(), known, observer);
-    let context = Context { services, control, observer, announce };
-    go_on(session, &left.plan, &left.prompts, left.terms, left.failed, context, rng).await
+    left.rest.take_up(&mut session, &mut context)?;
+    let Rest { prompts, terms, failed, .. } = &left.rest;
+    go_on(session, &left.plan, prompts, *terms, *failed, context, rng).await
 }
 
 /// Looks whether `response` fits what the session waits for. Writes nothing.
@@ -151,5 +115,6 @@ pub async fn respond<R: CryptoRng>(
     session.decide(&response.written()?, response.note.as_deref(), Timestamp::now())?;
     show_last(session.panel(), observer);
     let context = Context { services, control, observer, announce };
-    go_on(session, &left.plan, &left.prompts, left.terms, left.failed, context, rng).await
+    let Rest { prompts, terms, failed, .. } = &left.rest;
+    go_on(session, &left.plan, prompts, *terms, *failed, context, rng).await
 }

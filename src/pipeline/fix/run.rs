@@ -20,15 +20,16 @@ use super::stop::{LastAttempt, Limit, Progress as Measures, StopReason, stop_now
 use super::store::{Store, failed as git_failed};
 use super::turn::{FixTurn, Repaired, begun_for, close};
 use super::uncommitted::commit_uncommitted;
-use crate::config::{ResolvedModel, names_a_secret};
-use crate::engine::{Context, Decision, Keeping, Outcome, Terms, end, record, show_last, total, written};
+use crate::config::{ResolvedModel, SessionReuse, names_a_secret};
+use crate::engine::{Context, Decision, Keeping, Outcome, Terms, end, record, show_last, written};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::fault::{self, Point};
 use crate::findings::{FindingId, Findings, LedgerEntry};
 use crate::git::{Git, RepoPath};
+use crate::pipeline::guard::{Watch, protect};
 use crate::pipeline::review::{Surroundings, Texts, asked_text, grow, open_ledger};
 use crate::prompts::{PromptName, Prompts};
-use crate::runner::{Meter, StopAll};
+use crate::runner::StopAll;
 use crate::secrets::Redactor;
 use crate::session::{
     AttemptEnd, Cast, Event, FixStep, GivenUp, NewPipeline, NewSession, Question, Session, SessionKind, waiting,
@@ -43,6 +44,7 @@ const GIT_LIMIT: Duration = Duration::from_secs(120);
 /// The request cannot come to anything, or the session cannot be made or kept. What the fix comes to is in the outcome.
 pub async fn fix<R: CryptoRng>(request: FixRequest, context: Context<'_>, rng: &mut R) -> Result<Outcome> {
     let quorum = request.check()?;
+    request.review.check_budget()?;
     let plan = FixPlan::of(&request, quorum);
     let Context { services, control, observer, announce } = context;
     let review = request.review;
@@ -55,7 +57,7 @@ pub async fn fix<R: CryptoRng>(request: FixRequest, context: Context<'_>, rng: &
         task: None,
         models: Vec::new(),
         isolation: services.isolation(),
-        prompts: hashes_of(&review.prompts),
+        prompts: hashes_of(&review.prompts, &plan),
         plan: Some(written(&plan)?),
         judges: review.judges.clone(),
         pipeline: Some(NewPipeline {
@@ -77,9 +79,15 @@ pub async fn fix<R: CryptoRng>(request: FixRequest, context: Context<'_>, rng: &
 }
 
 /// The hash of each template that a fix uses.
-pub(super) fn hashes_of(prompts: &Prompts) -> std::collections::BTreeMap<String, crate::ids::Sha256Hash> {
+pub(super) fn hashes_of(
+    prompts: &Prompts,
+    plan: &FixPlan,
+) -> std::collections::BTreeMap<String, crate::ids::Sha256Hash> {
     let mut hashes = Texts::hashes_of(prompts);
-    let own = prompts.hashes_of(&[PromptName::Fix]);
+    let mut own = prompts.hashes_of(&[PromptName::Fix]);
+    if plan.review.session_reuse == Some(SessionReuse::On) {
+        own.extend(prompts.hashes_of(&[PromptName::ReviewAgain]));
+    }
     hashes.extend(own.into_iter().map(|(name, hash)| (name.to_owned(), hash)));
     hashes
 }
@@ -95,17 +103,7 @@ pub(super) async fn go_on<R: CryptoRng>(
     rng: &mut R,
 ) -> Result<Outcome> {
     let Context { services, control, observer, announce: _ } = context;
-    control.limit_cost(Meter::new(terms.max_cost, total(&session).known_usd));
-    let mut around = Surroundings {
-        services,
-        terms,
-        kind: session.kind(),
-        session: session.layout().clone(),
-        workspace: None,
-        control: &mut *control,
-        observer: &mut *observer,
-        rng,
-    };
+    let mut around = Surroundings::of(&session, services, terms, &mut *control, &mut *observer, rng);
     let called = services.reference(session.layout());
     let done = Fix { plan, prompts, failed, called: &called }.work(&mut session, &mut around).await;
     let stop = around.control.stop();
@@ -176,6 +174,7 @@ impl Fix<'_> {
         let secrets = around.services.environment().iter().filter(|(name, _)| names_a_secret(&name.to_string_lossy()));
         let redactor = Redactor::new(secrets.filter_map(|(_, value)| value.to_str()));
         let members = Members::of(session)?;
+        protect(Some(&plan.fix.root), around.services).await;
         self.begin(session, &store, around).await?;
         self.take_decision(session, around)?;
         let reviews = Reviews {
@@ -422,6 +421,7 @@ impl Turning<'_> {
             findings,
             scope: &scope,
             redactor: self.redactor,
+            reuse: plan.review.session_reuse,
             failed: self.fix.failed,
         };
         let mut folder = turn.open(session, around).await?;
@@ -432,14 +432,21 @@ impl Turning<'_> {
         while !is_enough(&attempts) {
             let number = u32::try_from(attempts.len()).unwrap_or(u32::MAX).saturating_add(1);
             let trouble = attempts.last().map(|last| super::report::told(last).join("\n"));
-            match turn.attempt(&mut folder, number, trouble.as_deref(), around).await? {
+            let watch = Watch::begin(around.services).await;
+            let repaired = turn.attempt(session, &mut folder, number, trouble.as_deref(), around).await?;
+            let touched = match watch {
+                Some(watch) => watch.end("the fixer and the checks").await,
+                None => None,
+            };
+            touched.iter().for_each(|what| around.observer.trouble(what));
+            match repaired {
                 Repaired::Stopped => {
                     close(session, Place::panel(round), folder, around)?;
                     return Ok(false);
                 }
                 Repaired::Ended(end) => {
                     attempts.push(end.clone());
-                    let attempted = FixStep::Attempted { round, attempt: number, end };
+                    let attempted = FixStep::Attempted { round, attempt: number, end, touched };
                     around.observer.enter(".");
                     step(session, attempted, Point::FixAttempted, around)?;
                 }

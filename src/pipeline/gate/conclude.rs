@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::{Config, OmittedRule};
+use super::head::{Head, stale};
+use crate::config::{Config, GateKind, OmittedRule};
 use crate::engine::{Decision, Outcome};
 use crate::error::{Error, ErrorKind, ExitCode};
-use crate::git::CommitId;
 use crate::ids::{FormatVersion, SlotId};
 use crate::judging::VoteVerdict;
 use crate::report::ci::{
-    GateOutcome, GateReport, Issue, Member, OmissionReason, Origin, Ruling, SeenFile, SubjectReport,
+    FindingsReport, GateOutcome, GateReport, Issue, Member, OmissionReason, Origin, ReportCommand, Ruling, SeenFile,
+    SubjectReport,
 };
 use crate::runner::StopAll;
 use crate::verdict::{TaskDecision, TaskVerdict, task_summary};
@@ -20,6 +21,8 @@ const NAMED: usize = 100;
 /// What is known of a gate, as far as it got.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Facts {
+    /// Whether a panel votes on it or reviews it.
+    pub kind: GateKind,
     /// What is looked at.
     pub subject: Option<SubjectReport>,
     /// Where its settings came from.
@@ -36,13 +39,8 @@ pub struct Facts {
     pub warnings: Vec<String>,
 }
 
-/// Where `HEAD` is when the votes are in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Head {
-    /// Where it was.
-    Same,
-    /// Somewhere else.
-    Moved(Option<CommitId>),
+fn quoted(path: &str) -> String {
+    format!("`{}`", path.replace('`', "'"))
 }
 
 impl Facts {
@@ -76,7 +74,6 @@ impl Facts {
     /// The receipt for the verdict: which commit, which files, which not and why.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        let quoted = |path: &str| format!("`{}`", path.replace('`', "'"));
         let mut notes = Vec::new();
         if let Some(subject) = &self.subject {
             let merge = match &subject.pull_request_head {
@@ -91,7 +88,8 @@ impl Facts {
                 quoted(&subject.merge_base)
             ));
         }
-        if !self.files.is_empty() {
+        // A review has a receipt of its own.
+        if !self.files.is_empty() && self.kind == GateKind::Vote {
             let omitted = self.files.iter().filter(|file| file.omitted.is_some()).count();
             notes.push(format!("{} of {} changed files were looked at", self.files.len() - omitted, self.files.len()));
             let listed = self.files.iter().filter_map(|file| Some((file, file.omitted?))).take(NAMED);
@@ -104,9 +102,9 @@ impl Facts {
             let told = self.files.iter().filter_map(|file| Some((file, file.note.as_ref()?)));
             let told = told.filter(|(file, _)| file.omitted.is_none()).take(NAMED);
             notes.extend(told.map(|(file, note)| format!("{}: {note}", quoted(&file.path))));
-            if self.unseen().next().is_some() && self.omitted == OmittedRule::Person {
-                notes.push("whatever the panel decides, a person must look at what was not looked at".to_owned());
-            }
+        }
+        if self.unseen().next().is_some() && self.omitted == OmittedRule::Person {
+            notes.push("whatever the panel decides, a person must look at what was not looked at".to_owned());
         }
         notes.extend(self.by_variables.iter().cloned());
         notes.extend(self.settings_changed.iter().map(|path| {
@@ -119,6 +117,8 @@ impl Facts {
     fn report(self, outcome: GateOutcome, code: ExitCode, summary: String, details: Vec<String>) -> GateReport {
         GateReport {
             version: FormatVersion::CURRENT,
+            command: ReportCommand::Gate,
+            kind: self.kind,
             outcome,
             exit_code: code.code(),
             summary,
@@ -129,6 +129,7 @@ impl Facts {
             files: self.files,
             ruling: None,
             findings: None,
+            fix: None,
             warnings: self.warnings,
             session: None,
         }
@@ -149,7 +150,11 @@ pub fn refused(facts: Facts, error: &Error) -> GateReport {
 /// The report of a gate that had nothing to look at, for this reason.
 #[must_use]
 pub fn unchanged(facts: Facts, why: &str) -> GateReport {
-    facts.report(GateOutcome::Unchanged, ExitCode::DONE, format!("nothing to vote on: {why}"), Vec::new())
+    let what = match facts.kind {
+        GateKind::Vote => "vote on",
+        GateKind::Review => "review",
+    };
+    facts.report(GateOutcome::Unchanged, ExitCode::DONE, format!("nothing to {what}: {why}"), Vec::new())
 }
 
 /// The report of a gate that could look at nothing of what changed.
@@ -164,9 +169,9 @@ pub fn needs_person(facts: Facts) -> GateReport {
 const WAY_OUT: &str = "look at it and merge by hand, or name what nobody needs to look at in `gate.ignore` of the base, \
                        or raise `gate.max_bytes`";
 
-/// The report of a vote.
+/// The report of a vote, or of a review that `found` this.
 #[must_use]
-pub fn concluded(facts: Facts, voted: &Outcome, head: &Head) -> GateReport {
+pub fn concluded(facts: Facts, voted: &Outcome, found: Option<FindingsReport>, head: &Head) -> GateReport {
     let unseen = facts.unseen_in_words().filter(|_| facts.omitted == OmittedRule::Person);
     let mut code = voted.exit_code();
     let mut details = Vec::new();
@@ -184,8 +189,9 @@ pub fn concluded(facts: Facts, voted: &Outcome, head: &Head) -> GateReport {
             (GateOutcome::Failed, format!("nothing usable: {complete} of {all} members answered"))
         }
         Decision::NoDecision { why } => (GateOutcome::NoDecision, format!("no decision: {why}")),
-        // No vote ends like this.
-        Decision::Answers { .. } | Decision::Ranking | Decision::Reviewed(_) | Decision::Fix { .. } => {
+        Decision::Reviewed(verdict) => (GateOutcome::from(verdict.decision), verdict.sentence.clone()),
+        // Neither ends like this.
+        Decision::Answers { .. } | Decision::Ranking | Decision::Fix { .. } => {
             (GateOutcome::Failed, "no vote was taken".to_owned())
         }
     };
@@ -195,12 +201,11 @@ pub fn concluded(facts: Facts, voted: &Outcome, head: &Head) -> GateReport {
             outcome = GateOutcome::Failed;
         }
     }
-    let stale = matches!(outcome, GateOutcome::Approved | GateOutcome::Rejected | GateOutcome::NoDecision);
+    let is_decided = matches!(outcome, GateOutcome::Approved | GateOutcome::Rejected | GateOutcome::NoDecision);
     match head {
-        Head::Moved(now) if stale => {
-            let now = now.as_ref().map_or_else(|| "nothing".to_owned(), |commit| format!("`{}`", commit.short()));
+        Head::Moved(now) if is_decided => {
             details.insert(0, summary);
-            summary = format!("stale: `HEAD` is {now} now, and the votes are about another commit");
+            summary = stale(now.as_ref(), facts.kind);
             details.push("run the gate again on what is there now".to_owned());
             (outcome, code) = (GateOutcome::NoDecision, ExitCode::NO_DECISION);
         }
@@ -214,6 +219,7 @@ pub fn concluded(facts: Facts, voted: &Outcome, head: &Head) -> GateReport {
     }
     let mut report = facts.report(outcome, code, summary, details);
     report.session = Some(voted.layout.root().to_owned());
+    report.findings = found;
     if let Decision::Voted { verdict, models, .. } = &voted.decision {
         report.ruling = Some(ruling(verdict, models));
     }

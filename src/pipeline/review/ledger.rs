@@ -49,7 +49,7 @@ pub(super) fn raise(
     let mut ledger = open(session)?;
     let round = panel.number;
     let state = |ledger: &Ledger, id: FindingId| ledger.findings().get(id).map(|record| record.state);
-    let kept: Vec<Identified> =
+    let mut kept: Vec<Identified> =
         findings.into_iter().filter(|found| state(&ledger, found.id) != Some(FindingState::Declined)).collect();
     let mut entries = Vec::new();
     for found in &kept {
@@ -67,6 +67,12 @@ pub(super) fn raise(
         entries.push(LedgerEntry::Raised { finding: found.id, round, by, content, caused_by });
     }
     grow(session, &mut ledger, entries, around)?;
+    // What was kept is what is voted on, also where keys in the environment are others by now.
+    for found in &mut kept {
+        if let Some(record) = ledger.findings().get(found.id) {
+            found.merged.finding = record.finding.clone();
+        }
+    }
     Ok(kept)
 }
 
@@ -111,7 +117,7 @@ pub(super) fn settle_standings(
 }
 
 fn votes_on(votes: &FindingVotes, finding: FindingId) -> Vec<LedgerVote> {
-    let cast = votes.judges.iter().flat_map(|judge| judge.ballot.votes.iter().map(|vote| (judge.id, vote)));
+    let cast = votes.judges.iter().flat_map(|judge| judge.votes().map(|vote| (judge.id, vote)));
     let cast = cast.filter(|(_, vote)| vote.finding == finding);
     cast.map(|(judge, vote)| LedgerVote { judge, verdict: vote.verdict, confidence: vote.confidence }).collect()
 }

@@ -1,6 +1,6 @@
 //! The verdict of a review: written, recorded, and read again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -10,15 +10,20 @@ use super::round::{RoundEnd, Surroundings, Vote};
 use super::seats::SeatEnd;
 use super::told::{Told, report, trailer};
 use super::votes::{ROUND, write_once};
-use crate::engine::{Decision, isolation_told, panel_notes, record, record_notes, show_last, total};
+use crate::engine::{Decision, isolation_told, panel_notes, record, record_notes, remarks, show_last, total};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{self, Point};
-use crate::findings::{FindingVotes, LedgerRead, ReviewResult, ReviewVerdict, decide_review};
+use crate::findings::{
+    FindingId, FindingVotes, JudgeOnFindings, LedgerRead, ReviewResult, ReviewVerdict, decide_review,
+};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
+use crate::pipeline::roles;
 use crate::pipeline::{Consolidated, FindingJudge, ReviewOutcome, Reviewer, consolidated};
 use crate::session::slot::Reason;
-use crate::session::{Event, Layout, Manifest, PanelFolder, Phase, Record, Session, SessionError, SessionState, Turn};
+use crate::session::{
+    Event, Layout, Manifest, PanelFolder, Phase, Record, Session, SessionError, SessionKind, SessionState, Turn,
+};
 
 /// The number of the wording of `verdict.md`.
 pub(in crate::pipeline) const RENDERING: u32 = 2;
@@ -65,6 +70,7 @@ fn checked(path: &Path, recorded: Sha256Hash) -> Result<Vec<u8>> {
 pub(in crate::pipeline) struct Account {
     verdict: ReviewVerdict,
     reviewers: Vec<Reviewer>,
+    first: Vec<String>,
     told: String,
     isolation: String,
 }
@@ -84,7 +90,13 @@ pub(in crate::pipeline) fn consolidate(
     let reviewers = reviewers(&round.seats, round.folder.manifest());
     let judged = round.folder.enter_round(ROUND)?;
     let judges = judges(&round.votes, judged.as_ref().map(PanelFolder::manifest));
-    let notes = notes(work, round, judged.as_ref());
+    // Whether a gate's panel saw all of the change weighs more than what it made of it.
+    let (mut first, given) = match around.kind {
+        SessionKind::Gate => (work.notes.clone(), Vec::new()),
+        _ => (Vec::new(), work.notes.clone()),
+    };
+    first.extend(remarks(session.panel().records()));
+    let notes = notes(given, round, judged.as_ref());
     let told = consolidated(&Consolidated {
         verdict: &verdict,
         findings: &findings,
@@ -92,15 +104,16 @@ pub(in crate::pipeline) fn consolidate(
         reviewers: &reviewers,
         judges: &judges,
         files: &work.files,
+        first: &first,
         notes: &notes,
     });
     // What models wrote is quoted; a secret that they saw must not be.
-    let told = around.services.open_scrub().text_for(None, &told);
+    let told = around.services.redactor().text(&told);
     let isolation =
         isolation_told(round.folder.records(), judged.as_ref().map_or(&[], |judged| judged.records())).to_owned();
     write_once(&mut round.folder, Layout::CONSOLIDATED, told.as_bytes(), Point::ConsolidatedWritten, around)?;
     fault::reach(Point::ConsolidatedRecorded);
-    Ok(Account { verdict, reviewers, told, isolation })
+    Ok(Account { verdict, reviewers, first, told, isolation })
 }
 
 /// Writes down what the round came to, closes its panel, and publishes the verdict. What of that is on record already is
@@ -113,8 +126,8 @@ pub(super) fn publish(
 ) -> Result<Published> {
     let panel = round.folder.inner().ok_or_else(|| Error::internal("a review in no panel"))?;
     let place = panel.folder();
-    let Account { verdict, reviewers, told, isolation } = consolidate(session, work, &mut round, around)?;
-    let scrub = around.services.open_scrub();
+    let Account { verdict, reviewers, first, told, isolation } = consolidate(session, work, &mut round, around)?;
+    let redactor = around.services.redactor();
     let status = round.folder.status().clone();
     let last = session.panel_mut().close_inner(panel, round.folder, SessionState::Completed, Timestamp::now())?;
     around.observer.event(&last, &status);
@@ -124,9 +137,18 @@ pub(super) fn publish(
     record(session.panel_mut(), Event::PhaseStarted { phase: Phase::Report }, &mut *around.observer)?;
     session.panel_mut().settle()?;
     let money = total(session);
-    let facts = Told { session: session.id(), head: session.panel().head(), isolation: &isolation, money: &money };
+    let head = session.panel().head();
+    let conversations = roles::told(session)?;
+    let facts = Told {
+        session: session.id(),
+        head,
+        first: &first,
+        isolation: &isolation,
+        money: &money,
+        conversations: &conversations,
+    };
     let account = report(work, &verdict, &reviewers, &round.seats, &place, &facts);
-    let account = scrub.text_for(None, &account);
+    let account = redactor.text(&account);
     let text = told + &trailer(&facts);
     let result = ReviewResult { version: FormatVersion::CURRENT, panel: place, verdict };
     let mut json = serde_json::to_vec_pretty(&result).map_err(|error| Error::internal(error.to_string()))?;
@@ -185,17 +207,27 @@ const fn how_read(turn: Turn) -> &'static str {
 
 fn judges(votes: &FindingVotes, manifest: Option<&Manifest>) -> Vec<FindingJudge> {
     let name = |slot: SlotId| manifest.and_then(|manifest| manifest.member(slot)).map(|member| member.model.clone());
-    let judge = |judge: &crate::findings::JudgeOnFindings| FindingJudge {
+    let judge = |judge: &JudgeOnFindings| FindingJudge {
         id: judge.id,
         model: name(judge.id).unwrap_or_default(),
-        ballot: judge.ballot.clone(),
+        ballot: judge.said(),
     };
     votes.judges.iter().map(judge).collect()
 }
 
-/// What a reader should know besides.
-fn notes(work: &ReviewWork, round: &RoundEnd, judged: Option<&PanelFolder>) -> Vec<String> {
-    let mut notes = work.notes.clone();
+/// What came of asking a judge once more.
+fn repair_note(judge: &JudgeOnFindings) -> Option<String> {
+    let repair = judge.repair.as_ref()?;
+    // By id: the order of its prompt is drawn.
+    let asked: BTreeSet<FindingId> = repair.asked.iter().copied().collect();
+    let asked: Vec<String> = asked.iter().map(ToString::to_string).collect();
+    let came = judge.votes().filter(|vote| repair.asked.contains(&vote.finding)).count();
+    let asked_for = asked.join(", ");
+    Some(format!("judge {} was asked once more for its votes on {asked_for}: {came} of {} came", judge.id, asked.len()))
+}
+
+/// What a reader should know besides; `notes` came with the request.
+fn notes(mut notes: Vec<String>, round: &RoundEnd, judged: Option<&PanelFolder>) -> Vec<String> {
     match round.vote {
         Vote::Held => {}
         Vote::NothingFound => notes.push("no vote was held, for nothing was found".to_owned()),
@@ -205,6 +237,8 @@ fn notes(work: &ReviewWork, round: &RoundEnd, judged: Option<&PanelFolder>) -> V
                 .to_owned(),
         ),
     }
+    notes.extend(round.touched.clone());
+    notes.extend(round.votes.judges.iter().filter_map(repair_note));
     let asked = judged.map(|judged| (judged.manifest(), judged.status()));
     notes.extend(panel_notes(round.folder.status(), round.folder.manifest(), asked));
     notes.extend(record_notes(round.folder.records(), judged.map_or(&[], |judged| judged.records())));

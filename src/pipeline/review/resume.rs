@@ -1,29 +1,21 @@
 //! What is left of a review, and doing it as a first run does.
 
-use std::sync::Arc;
-
-use jiff::Timestamp;
 use rand::CryptoRng;
 
 use super::publish::published;
 use super::request::{ReviewPlan, ReviewWork};
+use super::rest::Rest;
 use super::run::{go_on, panel_of};
 use super::texts::Texts;
 use super::votes::ROUND;
-use crate::config::ResolvedModel;
-use crate::engine::{Context, Decision, Drifted, Outcome, ResumeOptions, Terms, drifted_prompts, show_since, total};
-use crate::error::{Error, ErrorKind, Result};
-use crate::prompts::Prompts;
-use crate::session::{Drift, Ended, Session, SessionKind, SessionState, TakeUp};
+use crate::engine::{Context, Decision, Drifted, Outcome, ResumeOptions, total};
+use crate::error::Result;
+use crate::session::{Session, SessionKind, SessionState};
 
 /// What is left of a review.
 pub struct Left {
     work: ReviewWork,
-    prompts: Arc<Prompts>,
-    terms: Terms,
-    failed: bool,
-    drift: Drift,
-    asked: Vec<ResolvedModel>,
+    rest: Rest,
     state: SessionState,
     is_published: bool,
 }
@@ -50,42 +42,19 @@ impl Left {
                 drifted.look_at_turns(&round)?;
             }
         }
-        let prompts = plan.review.prompts(&mut drifted.found.differences)?;
-        drifted.found.differences.extend(drifted_prompts(records, Texts::hashes_of(&prompts)));
-        let drift = drifted.accept(session.id(), options.accept_drift)?;
-        let manifest = session.panel().manifest();
-        let Some(cast) = &manifest.cast else {
-            return Err(Error::new(ErrorKind::Integrity, "the session's manifest names no reviewers"));
-        };
-        let asked = cast.panel.iter().chain(manifest.judges.iter().flatten()).cloned().collect();
+        let rest = Rest::of(session, &plan.review, plan.terms(), drifted, Texts::hashes_of, options)?;
         Ok(Self {
-            terms: options.pace.over(plan.terms()),
             work: plan.review,
-            prompts,
-            failed: options.failed,
-            drift,
-            asked,
+            rest,
             state: session.panel().status().state,
             is_published: published(session)?.is_some(),
         })
     }
 
-    /// Everybody that may be asked, or was.
+    /// Who is asked, and how.
     #[must_use]
-    pub fn asked(&self) -> Vec<&ResolvedModel> {
-        self.asked.iter().collect()
-    }
-
-    /// The terms that they are asked on.
-    #[must_use]
-    pub const fn terms(&self) -> Terms {
-        self.terms
-    }
-
-    /// What is not as it was, and was accepted.
-    #[must_use]
-    pub fn drift(&self) -> &[String] {
-        &self.drift.differences
+    pub const fn rest(&self) -> &Rest {
+        &self.rest
     }
 
     /// Whether nothing is left but what a close writes, if that.
@@ -99,20 +68,12 @@ impl Left {
 pub async fn resume_review<R: CryptoRng>(
     mut session: Session,
     left: Left,
-    context: Context<'_>,
+    mut context: Context<'_>,
     rng: &mut R,
 ) -> Result<Outcome> {
-    let Context { services, control, observer, announce } = context;
-    announce(session.layout().root(), None);
-    control.serve(session.layout());
-    observer.enter(".");
-    let known = session.panel().records().len();
-    let isolation = services.isolation();
-    let how = TakeUp { failed: left.failed, drift: &left.drift, isolation: Some(&isolation), ended: Ended::GoesOn };
-    session.take_up(how, Timestamp::now())?;
-    show_since(session.panel(), known, observer);
-    let context = Context { services, control, observer, announce };
-    go_on(session, &left.work, &left.prompts, left.terms, left.failed, context, rng).await
+    left.rest.take_up(&mut session, &mut context)?;
+    let Rest { prompts, terms, failed, .. } = &left.rest;
+    go_on(session, &left.work, prompts, *terms, *failed, context, rng).await
 }
 
 /// What a review amounts to of which nothing is left to do. Writes what its close lacks.

@@ -11,14 +11,16 @@ use rand::CryptoRng;
 
 use super::ledger::{raise, settle_standings};
 use super::seats::{SeatEnd, ask_reviewers, snapshot_rule};
+use super::talks::{Spoken, Talks};
 use super::texts::Texts;
 use super::votes::{Voters, hold_vote, severities};
 use crate::config::{OwnAnswers, ResolvedModel};
-use crate::engine::{Services, Terms, show_last};
+use crate::engine::{Services, Terms, show_last, total};
 use crate::error::Result;
 use crate::findings::{FindingVotes, Identified, Known, merge};
 use crate::ids::{Sha256Hash, SlotId};
-use crate::runner::{Control, Observer, StopAll, Workspace};
+use crate::pipeline::guard::Watch;
+use crate::runner::{Control, Meter, Observer, StopAll, Workspace};
 use crate::session::{Admission, Event, InnerPanel, Layout, NewInner, PanelFolder, Session, SessionKind};
 
 /// What surrounds a round.
@@ -41,7 +43,21 @@ pub(in crate::pipeline) struct Surroundings<'a> {
     pub(in crate::pipeline) rng: &'a mut dyn CryptoRng,
 }
 
-impl Surroundings<'_> {
+impl<'a> Surroundings<'a> {
+    /// Those of `session`, which may spend what is left of the budget of `terms`.
+    pub(in crate::pipeline) fn of(
+        session: &Session,
+        services: &'a Services,
+        terms: Terms,
+        control: &'a mut Control,
+        observer: &'a mut dyn Observer,
+        rng: &'a mut dyn CryptoRng,
+    ) -> Self {
+        control.limit_cost(Meter::new(terms.max_cost, total(session).known_usd));
+        let (kind, session) = (session.kind(), session.layout().clone());
+        Self { services, terms, kind, session, workspace: None, control, observer, rng }
+    }
+
     /// Whether somebody stopped the command, who may want to go on with it. When the deadline has passed, what came until
     /// then counts.
     pub(in crate::pipeline) fn is_stopped(&self) -> bool {
@@ -68,6 +84,8 @@ pub(in crate::pipeline) struct RoundRequest<'a> {
     pub(in crate::pipeline) claimed: &'a [Identified],
     /// The commit of ours that brought what is new in this round, where the round looks at nothing else.
     pub(in crate::pipeline) caused_by: Option<&'a str>,
+    /// The reviewers' conversations; `None` in a session whose record knows of none.
+    pub(in crate::pipeline) talks: Option<Talks<'a>>,
     /// Whether those that ended with an error of their own are asked again.
     pub(in crate::pipeline) failed: bool,
 }
@@ -83,6 +101,8 @@ pub(in crate::pipeline) struct RoundEnd {
     pub(in crate::pipeline) votes: FindingVotes,
     /// Whether a vote was held.
     pub(in crate::pipeline) vote: Vote,
+    /// What of the user's own files changed meanwhile, where nothing kept programs from them.
+    pub(in crate::pipeline) touched: Option<String>,
 }
 
 /// Whether a vote was held.
@@ -110,7 +130,7 @@ pub(in crate::pipeline) async fn hold_round(
     request: &RoundRequest<'_>,
     around: &mut Surroundings<'_>,
 ) -> Result<RoundOutcome> {
-    let RoundRequest { panel, models, judges, own, texts, known, claimed, caused_by, failed } = request;
+    let RoundRequest { panel, models, judges, own, texts, known, claimed, caused_by, talks, failed } = request;
     let (panel, failed) = (*panel, *failed);
     let admission = if is_raised(session, panel) { Admission::Closed } else { Admission::Open };
     let new = NewInner {
@@ -125,18 +145,26 @@ pub(in crate::pipeline) async fn hold_round(
         failed,
         admission,
     };
+    if let Some(talks) = talks {
+        talks.begin(session, panel)?;
+    }
     let mut folder = session.panel_mut().open_inner(new, Timestamp::now(), &mut &mut *around.rng)?;
     show_last(session.panel(), &mut *around.observer);
     around.observer.enter(&panel.folder());
     show_last(&folder, &mut *around.observer);
 
-    let seats = ask_reviewers(&mut folder, texts, around, failed, admission).await?;
+    let watch = Watch::begin(around.services).await;
+    let mut spoken = Spoken::new(session, talks.as_ref());
+    let seats = ask_reviewers(&mut folder, texts, &mut spoken, around, failed, admission).await?;
     if around.is_stopped() {
         return Ok(RoundOutcome::Stopped(Box::new(folder)));
     }
     let found = seats.iter().filter_map(|(slot, seat)| Some((*slot, seat.read()?.findings.clone())));
     let found: Vec<_> = found.collect();
-    let findings = known.identify(merge(&found));
+    // Whoever checks this merges the replies as they are on disk; what goes on from here holds no key.
+    let redactor = around.services.redactor();
+    let findings: Vec<Identified> =
+        known.identify(merge(&found)).into_iter().map(|found| found.redacted(&redactor)).collect();
     let mut findings = raise(session, panel, findings, *caused_by, around)?;
     let silent: Vec<Identified> =
         claimed.iter().filter(|claim| findings.iter().all(|found| found.id != claim.id)).cloned().collect();
@@ -154,9 +182,14 @@ pub(in crate::pipeline) async fn hold_round(
             None => return Ok(RoundOutcome::Stopped(Box::new(folder))),
         }
     };
+    let touched = match watch {
+        Some(watch) => watch.end("reviewers and judges").await,
+        None => None,
+    };
+    touched.iter().for_each(|what| around.observer.trouble(what));
     let standings = votes.standings(&severities(&findings));
     settle_standings(session, panel, &standings, &votes, around)?;
-    Ok(RoundOutcome::Ended(Box::new(RoundEnd { folder, seats, votes, vote })))
+    Ok(RoundOutcome::Ended(Box::new(RoundEnd { folder, seats, votes, vote, touched })))
 }
 
 /// Whether what `panel` found is in the ledger: from then on no reviewer is asked, for ids go by all that was found.

@@ -9,18 +9,19 @@ use super::publish::{Published, publish, published};
 use super::request::{ReviewPlan, ReviewRequest, ReviewWork};
 use super::round::{RoundOutcome, RoundRequest, Surroundings, hold_round};
 use super::snapshot;
+use super::talks::Talks;
 use super::texts::{Texts, omitted};
-use crate::config::{ResolvedModel, Target};
+use super::votes::sees_files;
 use crate::engine::{
-    Context, Decision, Keeping, Outcome, Terms, end, record, show_last, stopped_state, total, written,
+    Context, Decision, Keeping, Outcome, Terms, end, look_last, record, show_last, stopped_state, written,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::findings::{Known, Sight};
 use crate::ids::Sha256Hash;
 use crate::judging::Nonce;
+use crate::pipeline::guard::protect;
 use crate::prompts::Prompts;
-use crate::runner::Meter;
-use crate::session::{Cast, Event, InnerPanel, NewPipeline, NewSession, Session, SessionKind, SessionState, accepted};
+use crate::session::{Cast, Event, InnerPanel, NewPipeline, NewSession, Session, SessionState, accepted};
 
 /// Holds a review in a session of its own.
 ///
@@ -29,13 +30,14 @@ use crate::session::{Cast, Event, InnerPanel, NewPipeline, NewSession, Session, 
 /// to is in the outcome.
 pub async fn review<R: CryptoRng>(request: ReviewRequest, context: Context<'_>, rng: &mut R) -> Result<Outcome> {
     let quorum = request.check()?;
+    request.check_budget()?;
     let plan = ReviewPlan::of(&request, quorum);
     let Context { services, control, observer, announce } = context;
     let now = Timestamp::now();
     let asked = asked_text(&plan.review);
     let new = NewSession {
         base: request.keeping.folder().unwrap_or(Path::new("")),
-        kind: SessionKind::Review,
+        kind: request.kind,
         title: &request.title,
         input: asked.as_bytes(),
         task: None,
@@ -87,17 +89,7 @@ pub(super) async fn go_on<R: CryptoRng>(
     rng: &mut R,
 ) -> Result<Outcome> {
     let Context { services, control, observer, announce: _ } = context;
-    control.limit_cost(Meter::new(terms.max_cost, total(&session).known_usd));
-    let mut around = Surroundings {
-        services,
-        terms,
-        kind: session.kind(),
-        session: session.layout().clone(),
-        workspace: None,
-        control: &mut *control,
-        observer: &mut *observer,
-        rng,
-    };
+    let mut around = Surroundings::of(&session, services, terms, &mut *control, &mut *observer, rng);
     let held = hold(&mut session, work, prompts, failed, &mut around).await;
     let stop = control.stop();
     let (decision, verdict, problem) = match held {
@@ -125,8 +117,8 @@ async fn hold(
     let cast = session.panel().manifest().cast.clone();
     let cast = cast.ok_or_else(|| Error::new(ErrorKind::Integrity, "the session's manifest names no reviewers"))?;
     let judges = session.panel().manifest().judges.clone();
-    let sees_files = |model: &ResolvedModel| matches!(model.target, Target::Process { .. });
-    if cast.panel.iter().any(sees_files) {
+    if cast.panel.iter().chain(judges.iter().flatten()).any(sees_files) {
+        protect(work.source.root(), around.services).await;
         around.workspace = match snapshot::taken(session)? {
             Some(taken) => Some(taken),
             None => {
@@ -160,10 +152,14 @@ async fn hold(
         known: &Known::new(),
         claimed: &[],
         caused_by: None,
+        talks: Talks::begun(session, work.session_reuse, cast.panel.len()),
         failed,
     };
     match hold_round(session, &request, around).await? {
-        RoundOutcome::Ended(round) => publish(session, work, *round, around).map(Some),
+        RoundOutcome::Ended(round) => {
+            look_last(session.panel_mut(), around.services, &mut *around.observer).await?;
+            publish(session, work, *round, around).map(Some)
+        }
         RoundOutcome::Stopped(folder) => {
             let state = around.control.stop().map_or(SessionState::Cancelled, stopped_state);
             let status = folder.status().clone();

@@ -1,11 +1,12 @@
 //! What is reviewed, as it was looked at.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::pending::Uncommitted;
-use crate::report::ci::SeenFile;
+use crate::pipeline::gate;
+use crate::report::ci::{ChangeWord, SeenFile, SubjectReport};
 use crate::session::{InnerKind, Layout};
 
 /// What kind of thing is reviewed.
@@ -60,6 +61,16 @@ pub enum Source {
     },
 }
 
+impl Source {
+    /// The work tree that it is of.
+    pub(in crate::pipeline) fn root(&self) -> Option<&Path> {
+        match self {
+            Self::Nothing => None,
+            Self::Commit { root, .. } | Self::Uncommitted { root, .. } | Self::WorkTree { root } => Some(root),
+        }
+    }
+}
+
 /// What is reviewed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subject {
@@ -83,4 +94,45 @@ pub struct Subject {
     pub warnings: Vec<String>,
     /// What goes with it.
     pub source: Source,
+}
+
+impl Subject {
+    /// What a gate looked at in the repository at `root`. `None` of what a command printed: nothing of that is reviewed.
+    #[must_use]
+    pub fn of_gate(looked: gate::Subject, told: &SubjectReport, root: &Path) -> Option<Self> {
+        let short = |commit: &str| commit.get(..12).unwrap_or(commit).to_owned();
+        let change =
+            format!("the change from `{}` ({}) to `HEAD` ({})", told.base, short(&told.merge_base), short(&told.head));
+        let (kind, phase, text, files, what) = match looked {
+            gate::Subject::Diff(gate::Coverage { files, text }) => {
+                (SubjectKind::Diff, InnerKind::ImplReview, text, files, change)
+            }
+            gate::Subject::Plan { text } => {
+                let path = told.name.clone().unwrap_or_default();
+                let what = format!("the plan `{path}` as of commit {}", short(&told.head));
+                let seen = SeenFile {
+                    path,
+                    old_path: None,
+                    change: ChangeWord::Unchanged,
+                    sent_bytes: text.len() as u64,
+                    omitted: None,
+                    note: None,
+                };
+                (SubjectKind::Plan, InnerKind::PlanReview, text, vec![seen], what)
+            }
+            gate::Subject::Command { .. } => return None,
+        };
+        Some(Self {
+            kind,
+            phase,
+            told: what,
+            base: Some(told.base.clone()),
+            from: Some(told.merge_base.clone()),
+            head: Some(told.head.clone()),
+            text,
+            files,
+            warnings: Vec::new(),
+            source: Source::Commit { root: root.to_owned(), commit: told.head.clone() },
+        })
+    }
 }

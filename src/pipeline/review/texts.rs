@@ -1,6 +1,8 @@
 //! The texts that reviewers and judges of a round are sent.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::Path;
 
 use super::request::ReviewWork;
 use super::round::Hashes;
@@ -8,12 +10,55 @@ use crate::config::{Leaks, ResolvedModel};
 use crate::engine::leak_scan;
 use crate::error::{Error, Result};
 use crate::findings::{
-    Artefact, BadFindings, Finding, FindingAssignment, FindingId, FindingVotePrompt, Identified, ReviewPhase,
+    Artefact, BadFindings, Excerpts, Finding, FindingAssignment, FindingId, FindingVotePrompt, Identified, ReviewPhase,
     ReviewPrompt, Sight, finding_vote_prompt, findings_repair_prompt, review_prompt,
 };
+use crate::fs::Folder;
 use crate::judging::{BallotForm, CopyRules, LeakScan, Nonce, PromptError};
 use crate::prompts::{PromptName, Prompts};
+use crate::runner::Workspace;
+use crate::secrets::Redactor;
 use crate::session::InnerKind;
+
+/// What is voted on.
+pub(super) struct Disputed<'a> {
+    /// The findings.
+    pub(super) findings: &'a [Identified],
+    /// What stands at the places that they name, for judges that cannot look there themselves.
+    pub(super) excerpts: Excerpts,
+}
+
+impl<'a> Disputed<'a> {
+    /// `findings` about `artefact`; `workspace` is the snapshot that those who found them could look at. What is cut out
+    /// of it goes to others' models, so `redactor` takes keys out of it.
+    pub(super) fn new(
+        findings: &'a [Identified],
+        artefact: &Artefact<'_>,
+        workspace: Option<&Workspace>,
+        redactor: &Redactor,
+    ) -> Self {
+        let named = findings.iter().map(|found| (found.id, &found.merged.finding));
+        let excerpts = match workspace {
+            Some(workspace) => {
+                Excerpts::of(named, artefact.text, |file| Some(redactor.text(&text_below(workspace.folder(), file)?)))
+            }
+            None => Excerpts::default(),
+        };
+        Self { findings, excerpts }
+    }
+}
+
+/// The largest file that something is cut out of.
+const LARGEST: u64 = 4 * 1024 * 1024;
+
+/// The text of `file` below `root`; `None` where there is none. No link is followed: one may lead out of the snapshot.
+fn text_below(root: &Path, file: &str) -> Option<String> {
+    let (folders, name) = file.rsplit_once('/').unwrap_or(("", file));
+    let mut folders = folders.split('/').filter(|part| !part.is_empty());
+    let folder = folders.try_fold(Folder::open(root).ok()?, |folder, part| folder.inside(part).ok())?;
+    let bytes = folder.read(OsStr::new(name), LARGEST).ok()?;
+    String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
+}
 
 /// What is asked of whom in a round.
 pub(in crate::pipeline) struct Texts<'a> {
@@ -65,28 +110,32 @@ impl<'a> Texts<'a> {
     }
 
     pub(super) fn judge_hashes(&self) -> Hashes {
-        named(self.prompts, &[PromptName::FindingsVote])
+        named(self.prompts, &[PromptName::FindingsVote, PromptName::FindingsVoteRepair])
     }
 
-    /// What a reviewer is asked whose `reply` cannot be read.
-    pub(super) fn repair(&self, reply: &[u8], bad: &BadFindings, nonce: &Nonce) -> Result<String> {
-        findings_repair_prompt(self.prompts, bad, Some(&String::from_utf8_lossy(reply)), nonce)
-            .map_err(|error| unusable(&error))
+    /// What a reviewer is asked whose `reply` cannot be read; without it where it knows what it said.
+    pub(super) fn repair(&self, reply: Option<&[u8]>, bad: &BadFindings, nonce: &Nonce) -> Result<String> {
+        let reply = reply.map(String::from_utf8_lossy);
+        findings_repair_prompt(self.prompts, bad, reply.as_deref(), nonce).map_err(|error| unusable(&error))
     }
 
-    /// What the judge of `assignment` is asked.
+    /// What the judge of `assignment` is asked; with its `reply`, what it is asked once more.
     pub(super) fn vote(
         &self,
         assignment: &FindingAssignment,
-        findings: &[Identified],
+        about: &Disputed<'_>,
+        sight: Sight,
         form: BallotForm,
+        reply: Option<&[u8]>,
     ) -> Result<String> {
         let findings: Vec<(FindingId, &Finding)> =
-            findings.iter().map(|found| (found.id, &found.merged.finding)).collect();
-        // Judges have no tools to look at anything with.
-        let artefact = Artefact { sight: Sight::Prompt, ..self.artefact };
+            about.findings.iter().map(|found| (found.id, &found.merged.finding)).collect();
+        let artefact = Artefact { sight, ..self.artefact };
         let copy = CopyRules { scan: &self.scan, leaks: self.leaks };
-        let ask = FindingVotePrompt { artefact, findings: &findings, assignment, form, copy };
+        let reply = reply.map(String::from_utf8_lossy);
+        let reply = reply.as_deref();
+        let excerpts = &about.excerpts;
+        let ask = FindingVotePrompt { artefact, findings: &findings, assignment, form, copy, excerpts, reply };
         finding_vote_prompt(self.prompts, &ask).map_err(|error| unusable(&error))
     }
 }

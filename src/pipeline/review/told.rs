@@ -20,10 +20,14 @@ pub(super) struct Told<'a> {
     pub(super) session: &'a str,
     /// The head of its record before the verdict.
     pub(super) head: Option<Sha256Hash>,
+    /// What a reader must know before the verdict, a line each.
+    pub(super) first: &'a [String],
     /// What kept reviewers and judges apart.
     pub(super) isolation: &'a str,
     /// What was spent.
     pub(super) money: &'a Money,
+    /// How the conversations went: a line for each seat, with its own.
+    pub(super) conversations: &'a [(String, Vec<String>)],
 }
 
 /// The end of `verdict.md`.
@@ -62,6 +66,10 @@ pub(super) fn report(
 ) -> String {
     let sentence = markdown::sentence(&inline(&verdict.sentence, TEXT));
     let mut text = format!("# Report of `{}`\n\n{sentence}.\n", told.session);
+    if !told.first.is_empty() {
+        text.push('\n');
+    }
+    told.first.iter().for_each(|note| text.push_str(&format!("- {}\n", inline_commands(note))));
     writeln!(text, "\nThis was reviewed: {}.", inline_commands(&work.told)).ok();
     if let Some(intent) = &work.intent {
         writeln!(text, "\nIt is meant to do this: {}", markdown::paragraphs(intent)).ok();
@@ -89,6 +97,15 @@ pub(super) fn report(
             (ReviewOutcome::Found { count, .. }, _) => format!("{count} found"),
         };
         writeln!(text, "| {} | {} | {how} |", reviewer.id, inline(&reviewer.model, TEXT)).ok();
+    }
+    if !told.conversations.is_empty() {
+        writeln!(text, "\n## Conversations\n").ok();
+        for (seat, strayed) in told.conversations {
+            writeln!(text, "- {}", inline(seat, TEXT)).ok();
+            for line in strayed {
+                writeln!(text, "  - {}", inline(line, TEXT)).ok();
+            }
+        }
     }
     writeln!(text, "\n## Files\n").ok();
     let consolidated = format!("{place}/{}", Layout::CONSOLIDATED);

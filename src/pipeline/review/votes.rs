@@ -3,27 +3,29 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::round::Surroundings;
-use super::texts::Texts;
-use crate::config::{OwnAnswers, ResolvedModel};
+use super::texts::{Disputed, Texts};
+use crate::config::{OwnAnswers, ResolvedModel, Target};
 use crate::engine::{Asking, Bench, Chance, Question, answer_of, ask, record, seated_judges, show_last, stopped_state};
 use crate::error::{Error, Result};
 use crate::fault::{self, Point};
 use crate::findings::{
-    FindingAssignment, FindingBallot, FindingId, FindingStandings, FindingVotes, Identified, JudgeOnFindings, Severity,
-    finding_vote_schema, read_finding_votes,
+    FindingAssignment, FindingBallot, FindingId, FindingRepair, FindingStandings, FindingVotes, Identified,
+    JudgeOnFindings, Severity, Sight, finding_vote_schema, read_finding_votes,
 };
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
 use crate::judging::{BallotForm, Judge, may_vote};
-use crate::runner::Purpose;
+use crate::runner::{Purpose, Workspace};
 use crate::session::slot::{Reason, SlotState};
 use crate::session::{
-    Drift, Ended, Event, Manifest, NewRound, PanelFolder, Round, SessionState, SlotEnd, SlotError, TakeUp,
+    Drift, Ended, Event, Manifest, NewRound, NewTurn, PanelFolder, Round, SessionState, SlotEnd, SlotError, TakeUp,
+    Turn,
 };
 
 /// The one vote of a panel on what it found.
@@ -32,8 +34,11 @@ pub(in crate::pipeline) const ROUND: Round = Round(1);
 /// The vote of one judge.
 struct Ballot<'a> {
     assignment: FindingAssignment,
-    findings: &'a [Identified],
+    about: &'a Disputed<'a>,
     texts: &'a Texts<'a>,
+    sight: Sight,
+    /// What it said before, where it is asked for what that lacks.
+    reply: Option<Vec<u8>>,
 }
 
 impl Question for Ballot<'_> {
@@ -44,7 +49,7 @@ impl Question for Ballot<'_> {
     }
 
     fn write(&self, form: BallotForm, out: &mut impl Write) -> Result<()> {
-        let text = self.texts.vote(&self.assignment, self.findings, form)?;
+        let text = self.texts.vote(&self.assignment, self.about, self.sight, form, self.reply.as_deref())?;
         out.write_all(text.as_bytes())
             .map_err(|source| Error::io(format!("cannot write the prompt of {}", self.asked()), source))
     }
@@ -115,6 +120,8 @@ pub(super) async fn hold_vote(
     let bench = if voters.named.is_some() { Bench::Named } else { Bench::Panel };
     let judges = seated_judges(round.manifest(), &panel, bench);
     let chance = Chance::of(round.manifest());
+    let workspace = around.workspace.clone();
+    let about = Disputed::new(findings, &texts.artefact, workspace.as_deref(), &around.services.redactor());
     let mut questions = Vec::new();
     for judge in &judges {
         let shown = shown_to(judge, findings, &panel, voters.own);
@@ -124,17 +131,10 @@ pub(super) async fn hold_vote(
         }
         let assignment =
             FindingAssignment::draw(judge.id, &shown, &mut chance.rng(&format!("findings of {}", judge.id)));
-        questions.push(Ballot { assignment, findings, texts });
+        let sight = sight_of(round.manifest(), judge.id, workspace.as_ref());
+        questions.push(Ballot { assignment, about: &about, texts, sight, reply: None });
     }
-    let mut asking = Asking {
-        services: around.services,
-        session: around.session.clone(),
-        limits: around.terms.limits,
-        workspace: None,
-        control: &mut *around.control,
-        observer: &mut *around.observer,
-    };
-    let mut replies = ask(&mut round, &questions, &mut asking).await?;
+    let mut replies = ask(&mut round, &questions, &mut asking(around)).await?;
     let mut said: BTreeMap<SlotId, JudgeOnFindings> = BTreeMap::new();
     for Ballot { assignment, .. } in &questions {
         let (state, found) = match replies.remove(&assignment.judge) {
@@ -146,8 +146,10 @@ pub(super) async fn hold_vote(
             Some((hash, ballot)) => (Some(hash), ballot),
             None => (None, FindingBallot::of_failed(assignment)),
         };
-        said.insert(assignment.judge, JudgeOnFindings { id: assignment.judge, state, response_sha256, shown, ballot });
+        let judge = assignment.judge;
+        said.insert(judge, JudgeOnFindings { id: judge, state, response_sha256, shown, ballot, repair: None });
     }
+    repair(&mut round, questions, &mut said, &path, around, failed).await?;
     for (judge, entry) in &round.status().models {
         said.entry(*judge).or_insert_with(|| JudgeOnFindings {
             id: *judge,
@@ -155,6 +157,7 @@ pub(super) async fn hold_vote(
             response_sha256: None,
             shown: Vec::new(),
             ballot: FindingBallot::default(),
+            repair: None,
         });
     }
     let votes = FindingVotes {
@@ -180,6 +183,86 @@ pub(super) async fn hold_vote(
     }
     show_last(folder, &mut *around.observer);
     Ok((!stopped).then_some(votes))
+}
+
+/// Asks those once more whose replies lack votes that can be read, for these votes only, in a turn of its own. There is one
+/// such turn.
+async fn repair(
+    round: &mut PanelFolder,
+    questions: Vec<Ballot<'_>>,
+    said: &mut BTreeMap<SlotId, JudgeOnFindings>,
+    path: &str,
+    around: &mut Surroundings<'_>,
+    failed: bool,
+) -> Result<()> {
+    let opened = round.records().iter().find_map(|record| match &record.event {
+        Event::TurnOpened { turn: Turn::Repair, judges } => Some(judges.clone()),
+        _ => None,
+    });
+    let mut again = Vec::new();
+    for question in questions {
+        let judge = question.assignment.judge;
+        let Some(voted) = said.get(&judge).filter(|voted| voted.response_sha256.is_some()) else { continue };
+        let Some(assignment) = question.assignment.lacking(&voted.ballot) else { continue };
+        if opened.as_ref().is_none_or(|opened| opened.contains(&judge)) {
+            let reply = crate::fs::read_plain(round.layout().response(judge))?;
+            again.push(Ballot { assignment, reply: Some(reply), ..question });
+        }
+    }
+    if again.is_empty() || opened.is_none() && around.control.stop().is_some() {
+        return Ok(());
+    }
+    let asked: Vec<SlotId> = again.iter().map(|question| question.assignment.judge).collect();
+    let new = NewTurn {
+        kind: around.kind,
+        round: Some(ROUND),
+        turn: Turn::Repair,
+        judges: opened.as_deref().unwrap_or(&asked),
+        isolation: around.services.isolation(),
+        prompts: again.first().map(|question| question.texts.judge_hashes()).unwrap_or_default(),
+        failed,
+    };
+    let mut turn = round.open_turn(new, Timestamp::now())?;
+    show_last(round, &mut *around.observer);
+    around.observer.enter(&format!("{path}/{}", Turn::Repair.folder()));
+    show_last(&turn, &mut *around.observer);
+    let mut replies = ask(&mut turn, &again, &mut asking(around)).await?;
+    for Ballot { assignment, .. } in &again {
+        let Some(reply) = replies.remove(&assignment.judge) else { continue };
+        if let Some(voted) = said.get_mut(&assignment.judge) {
+            voted.repair = Some(FindingRepair::new(reply.state, assignment, reply.ballot));
+        }
+    }
+    let state = around.control.stop().map_or(SessionState::Completed, stopped_state);
+    let status = turn.status().clone();
+    let last = round.close_turn(Turn::Repair, turn, state, Timestamp::now())?;
+    around.observer.event(&last, &status);
+    around.observer.enter(path);
+    show_last(round, &mut *around.observer);
+    Ok(())
+}
+
+/// Judges that are programs see what reviewers see.
+fn asking<'a>(around: &'a mut Surroundings<'_>) -> Asking<'a> {
+    Asking {
+        services: around.services,
+        session: around.session.clone(),
+        limits: around.terms.limits,
+        workspace: around.workspace.clone(),
+        control: &mut *around.control,
+        observer: &mut *around.observer,
+    }
+}
+
+/// What `judge` can look at.
+fn sight_of(round: &Manifest, judge: SlotId, workspace: Option<&Arc<Workspace>>) -> Sight {
+    let is_program = round.member(judge).is_some_and(|member| sees_files(&member.resolved));
+    if is_program && workspace.is_some() { Sight::Snapshot } else { Sight::Prompt }
+}
+
+/// Whether `model` is a program, which can look at files.
+pub(in crate::pipeline) const fn sees_files(model: &ResolvedModel) -> bool {
+    matches!(model.target, Target::Process { .. })
 }
 
 /// Whether the vote is over: what it came to is written, and its record closed.

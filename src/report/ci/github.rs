@@ -22,16 +22,17 @@ pub fn annotations(report: &GateReport) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut notices = Vec::new();
     let text = text(report);
+    let command = report.command.as_str();
     match report.finding() {
         Some(finding) => {
-            let title = format!("team gate: {}", line(&report.summary, 120));
+            let title = format!("{command}: {}", line(&report.summary, 120));
             let (kind, list) = match report.outcome {
                 GateOutcome::NoDecision => ("warning", &mut warnings),
                 _ => ("error", &mut errors),
             };
-            list.push(command(kind, Some(finding.path), &title, cut(&text, TEXT_BYTES)));
+            list.push(annotation(kind, Some(finding.path), &title, cut(&text, TEXT_BYTES)));
         }
-        None => notices.push(command("notice", None, "team gate", cut(&text, TEXT_BYTES))),
+        None => notices.push(annotation("notice", None, command, cut(&text, TEXT_BYTES))),
     }
     for finding in report.sustained() {
         let (path, start, end) = report.place_of(finding);
@@ -42,22 +43,22 @@ pub fn annotations(report: &GateReport) -> Vec<String> {
             Severity::Critical | Severity::High | Severity::Medium => ("warning", &mut warnings),
             Severity::Low | Severity::Info => ("notice", &mut notices),
         };
-        list.push(command_at(kind, path, (start, end), &title, cut(&told, TEXT_BYTES)));
+        list.push(annotation_at(kind, path, (start, end), &title, cut(&told, TEXT_BYTES)));
     }
     for path in &report.settings_changed {
         let told = "The branch changes how the gate works. The gate went by the base's settings.";
-        warnings.push(command("warning", Some(path), "team gate: settings", told));
+        warnings.push(annotation("warning", Some(path), &format!("{command}: settings"), told));
     }
     for (file, reason) in report.omitted() {
         let told = format!("Not looked at: {}", reason.describe());
-        warnings.push(command("warning", Some(&file.path), "team gate: not looked at", &told));
+        warnings.push(annotation("warning", Some(&file.path), &format!("{command}: not looked at"), &told));
     }
     for list in [&mut errors, &mut warnings, &mut notices] {
         let more = list.len().saturating_sub(ANNOTATIONS);
         if more > 0 {
             list.truncate(ANNOTATIONS - 1);
             let told = format!("{} more of this kind are in the summary of the step", more + 1);
-            list.push(command("warning", None, "team gate", &told));
+            list.push(annotation("warning", None, command, &told));
         }
     }
     [errors, warnings, notices].concat()
@@ -79,13 +80,13 @@ pub fn step_summary(report: &GateReport, there: u64) -> String {
 }
 
 /// The same at lines of a file.
-fn command_at(kind: &str, path: &str, (start, end): (u32, u32), title: &str, text: &str) -> String {
+fn annotation_at(kind: &str, path: &str, (start, end): (u32, u32), title: &str, text: &str) -> String {
     let place = format!("file={},line={start},endLine={end}", property(path));
     format!("::{kind} {place},title={}::{}", property(title), data(text))
 }
 
 /// `::kind file=..,line=1,title=..::text`. What would end a property, the command or the line is escaped.
-fn command(kind: &str, path: Option<&str>, title: &str, text: &str) -> String {
+fn annotation(kind: &str, path: Option<&str>, title: &str, text: &str) -> String {
     let place = path.map(|path| format!("file={},line=1,", property(path))).unwrap_or_default();
     format!("::{kind} {place}title={}::{}", property(title), data(text))
 }

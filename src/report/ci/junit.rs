@@ -1,12 +1,12 @@
 //! JUnit XML: one suite with one case for the gate, so that one that passes is not read as one without tests, and one for
-//! each finding that a review sustained.
+//! each finding that a review sustained, those included that a fix has mended.
 
 use quick_junit::{NonSuccessKind, Property, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
 use super::findings::FindingReport;
-use super::model::{GateOutcome, GateReport};
+use super::model::{GateOutcome, GateReport, ReportCommand};
 use super::plain::{cut, line, text};
-use crate::config::GateSubject;
+use crate::config::{GateKind, GateSubject};
 use crate::report::format::without_controls;
 
 /// The most bytes of the text of a case.
@@ -33,19 +33,21 @@ pub fn junit(report: &GateReport) -> Result<String, SerializeError> {
         status.set_message(line(&report.summary, 600)).set_type(report.outcome.as_str()).set_description(text);
     }
     // The same name in every run, so that a host sees one test with a history.
-    let name = match report.subject.as_ref().map(|subject| subject.what) {
-        Some(GateSubject::Plan) if report.findings.is_some() => "review of the plan",
-        _ if report.findings.is_some() => "review of the change",
-        Some(GateSubject::Plan) => "vote on the plan",
-        Some(GateSubject::Command) => "vote on what the command printed",
-        Some(GateSubject::Diff) | None => "vote on the change",
+    let subject = report.subject.as_ref().map_or(GateSubject::Diff, |subject| subject.what);
+    let name = match (report.command, report.kind, subject) {
+        (ReportCommand::Fix, ..) => "repair of the change",
+        (_, GateKind::Review, GateSubject::Plan) => "review of the plan",
+        (_, GateKind::Review, GateSubject::Diff | GateSubject::Command) => "review of the change",
+        (_, GateKind::Vote, GateSubject::Plan) => "vote on the plan",
+        (_, GateKind::Vote, GateSubject::Command) => "vote on what the command printed",
+        (_, GateKind::Vote, GateSubject::Diff) => "vote on the change",
     };
     let mut case = TestCase::new(name, status);
-    case.set_classname("team.gate");
+    case.set_classname(report.command.as_str().replace(' ', "."));
     if approved {
         case.set_system_out(text);
     }
-    let mut suite = TestSuite::new("team gate");
+    let mut suite = TestSuite::new(report.command.as_str());
     let mut property = |name: &str, value: &str| {
         suite.add_property(Property::new(name, line(value, 600)));
     };
@@ -60,10 +62,10 @@ pub fn junit(report: &GateReport) -> Result<String, SerializeError> {
         property("coverage", &report.coverage());
     }
     suite.add_test_case(case);
-    for finding in report.sustained() {
+    for finding in report.sustained().chain(report.mended()) {
         suite.add_test_case(finding_case(report, finding));
     }
-    let mut whole = Report::new("team gate");
+    let mut whole = Report::new(report.command.as_str());
     whole.add_test_suite(suite);
     let xml = well_formed(&whole.to_string()?);
     // The published schemas know this attribute at a suite only.
@@ -73,7 +75,7 @@ pub fn junit(report: &GateReport) -> Result<String, SerializeError> {
     })
 }
 
-/// The case of one finding: failed where it is in the way, else passed with its words.
+/// The case of one finding: failed where it is in the way; passed with its words where it is not, or was mended.
 fn finding_case(report: &GateReport, finding: &FindingReport) -> TestCase {
     let (path, start, _) = report.place_of(finding);
     let told = without_controls(&finding.told());

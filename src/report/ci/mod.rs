@@ -12,14 +12,14 @@ mod model;
 mod plain;
 mod sarif;
 
-pub use findings::{FindingReport, FindingsReport};
+pub use findings::{FindingReport, FindingsReport, PanelNames};
 pub use github::{annotations, step_summary};
 pub use gitlab::code_quality;
 pub use junit::junit;
 pub use markdown::markdown;
 pub use model::{
-    ChangeWord, Finding, GateOutcome, GateReport, Issue, Member, OmissionReason, Origin, Ruling, SeenFile,
-    SubjectReport,
+    ChangeWord, Finding, GateOutcome, GateReport, Issue, Member, OmissionReason, Origin, ReportCommand, Ruling,
+    SeenFile, SubjectReport,
 };
 pub use sarif::sarif;
 

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::findings::FindingsReport;
-use crate::config::GateSubject;
+use crate::config::{GateKind, GateSubject};
 use crate::ids::FormatVersion;
+use crate::report::FixRecord;
 
 /// What a gate found: what `team gate --json` prints, and what every other output is made of.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -16,6 +17,10 @@ use crate::ids::FormatVersion;
 pub struct GateReport {
     /// The version of this format.
     pub version: FormatVersion,
+    /// The command that it is of.
+    pub command: ReportCommand,
+    /// Whether a panel voted on the whole, or reviewed it.
+    pub kind: GateKind,
     /// How it ended.
     pub outcome: GateOutcome,
     /// The exit code.
@@ -36,10 +41,36 @@ pub struct GateReport {
     pub ruling: Option<Ruling>,
     /// What a review found; `null` where none was held.
     pub findings: Option<FindingsReport>,
+    /// How a fix went; `null` where none was made.
+    pub fix: Option<FixRecord>,
     /// What a reader should know besides.
     pub warnings: Vec<String>,
     /// The session's folder.
     pub session: Option<PathBuf>,
+}
+
+/// The command that a report is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReportCommand {
+    /// `team gate`.
+    Gate,
+    /// `team review`.
+    Review,
+    /// `team fix`.
+    Fix,
+}
+
+impl ReportCommand {
+    /// The command, in full.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Gate => "team gate",
+            Self::Review => "team review",
+            Self::Fix => "team fix",
+        }
+    }
 }
 
 /// How a gate ended.

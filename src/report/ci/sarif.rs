@@ -98,11 +98,12 @@ pub fn sarif(report: &GateReport) -> Value {
         "version": "2.1.0",
         "runs": [{
             "tool": {"driver": {
-                "name": "team gate",
+                "name": report.command.as_str(),
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
                 "rules": rules,
             }},
-            "automationDetails": {"id": "team-gate/"},
+            // A host keeps the alerts of each apart.
+            "automationDetails": {"id": format!("{}/", report.command.as_str().replace(' ', "-"))},
             "invocations": [invocation],
             "results": results,
         }],

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::config::GateSubject;
+use crate::config::{GateKind, GateSubject};
 use crate::ids::FormatVersion;
 
 /// What would act somewhere: XML and its illegal characters, workflow commands of both kinds, Markdown, HTML, mentions.
@@ -28,6 +28,8 @@ pub(super) fn report(outcome: GateOutcome) -> GateReport {
     };
     GateReport {
         version: FormatVersion::CURRENT,
+        command: ReportCommand::Gate,
+        kind: GateKind::Vote,
         outcome,
         exit_code: 1,
         summary: format!("rejected: {HOSTILE}"),
@@ -61,6 +63,7 @@ pub(super) fn report(outcome: GateOutcome) -> GateReport {
             key_issues: vec![Issue { text: HOSTILE.to_owned(), count: 2 }],
         }),
         findings: None,
+        fix: None,
         warnings: vec![HOSTILE.to_owned()],
         session: Some(format!("/s/{HOSTILE}").into()),
     }

@@ -100,6 +100,31 @@ fn cut_off_at(point: &str) {
 }
 
 #[test]
+fn a_review_that_is_cut_off_while_a_judge_is_asked_once_more_goes_on() {
+    for point in ["turn-folder", "turn-recorded", "prompt-written:3", "ballot-recorded:6", "turn-closed", "turn-tied"] {
+        let repo = Repo::with(&reviewers(&[&["print placeholder"]]));
+        let notes = ["a", "b", "c"].map(|name| repo.env.path(&format!("../{name}")));
+        let [a, b, c] = notes.each_ref().map(|path| format!("note {}", path.display()));
+        let config = reviewers(&[
+            &[&a, &finds(&[planted()]), "weigh sustain"],
+            &[&b, &finds(&[]), "weigh first garbage", "weigh again sustain"],
+            &[&c, &finds(&[]), "weigh sustain"],
+        ]);
+        repo.env.write("team.toml", config.text());
+        let output = repo.env.team(&["review"]).env("TEAM_FAULT_POINT", point).output().unwrap();
+        assert_eq!(output.status.code(), None, "{point}: {}", String::from_utf8_lossy(&output.stderr));
+        repo.env.wait_for_no_processes();
+        finish(&repo.env, &["verify"], 0);
+        finish(&repo.env, &["resume"], 1);
+        assert_eq!(asked(&repo.env), ["a answer", "b answer", "b reweighing", "b weighing", "c answer", "c weighing"]);
+        let (checked, _) = finish(&repo.env, &["verify"], 0);
+        assert!(checked.contains("verified"), "{point}: {checked}");
+        let told = repo.session().text("reviews/impl-review/consolidated.md");
+        assert!(told.contains("once more for its votes on F01: 1 of 1 came"), "{point}: {told}");
+    }
+}
+
+#[test]
 fn a_review_that_is_cut_off_before_anybody_answered_goes_on() {
     PLACES[..10].iter().for_each(|point| cut_off_at(point));
 }

@@ -61,8 +61,17 @@ pub(crate) struct Answer<'p> {
 pub(crate) enum Weighing {
     All(&'static str),
     Word(String),
-    Added(String, String),
+    /// Words of findings, each with what a line that the change adds must hold.
+    Added(Vec<(String, String)>),
+    /// A file of its folder, and what it must hold.
+    Looks(String, String),
     Garbage,
+    /// None for what stands last.
+    Missing,
+    /// In the first prompt of a turn only.
+    First(Box<Weighing>),
+    /// When asked once more only.
+    Again(Box<Weighing>),
 }
 
 impl FromStr for Weighing {
@@ -74,11 +83,19 @@ impl FromStr for Weighing {
             ("reject", "") => Self::All("REJECT"),
             ("ask", "") => Self::All("ASK"),
             ("word", word) if !word.is_empty() => Self::Word(word.to_owned()),
-            ("added", rest) if rest.contains(' ') => {
-                let (word, line) = rest.split_once(' ').unwrap_or_default();
-                Self::Added(word.to_owned(), line.to_owned())
+            ("added", rest) => {
+                let facts = rest.split(";;").map(|fact| fact.trim().split_once(' '));
+                let facts = facts.map(|fact| fact.map(|(word, line)| (word.to_owned(), line.to_owned())));
+                Self::Added(facts.collect::<Option<_>>().ok_or_else(|| format!("unknown rule `{text}`"))?)
+            }
+            ("looks", rest) if rest.contains(' ') => {
+                let (file, text) = rest.split_once(' ').unwrap_or_default();
+                Self::Looks(file.to_owned(), text.to_owned())
             }
             ("garbage", "") => Self::Garbage,
+            ("missing", "") => Self::Missing,
+            ("first", rule) => Self::First(Box::new(rule.parse()?)),
+            ("again", rule) => Self::Again(Box::new(rule.parse()?)),
             _ => return Err(format!("unknown rule `{text}`")),
         })
     }
@@ -101,13 +118,29 @@ pub(crate) fn asks_nothing_to_vote(prompt: &str) -> bool {
 
 /// What a judge of findings with this rule prints.
 pub(crate) fn weigh(rule: &Weighing, prompt: &str, findings: &[Answer<'_>]) -> String {
+    let again = is_repair(prompt);
+    match rule {
+        Weighing::First(rule) if !again => return weigh(rule, prompt, findings),
+        Weighing::Again(rule) if again => return weigh(rule, prompt, findings),
+        Weighing::First(_) | Weighing::Again(_) => return String::new(),
+        _ => {}
+    }
     let mut out = String::from("I looked at every finding.\n\n");
+    let last = findings.last().map_or("", |finding| finding.alias);
     for finding in findings {
         let verdict = match rule {
             Weighing::All(verdict) => verdict,
             Weighing::Word(word) if finding.text.contains(word.as_str()) => "SUSTAIN",
-            Weighing::Added(word, line) if finding.text.contains(word.as_str()) && adds(prompt, line) => "SUSTAIN",
-            Weighing::Word(_) | Weighing::Added(..) => "REJECT",
+            Weighing::Added(facts)
+                if facts.iter().any(|(word, line)| finding.text.contains(word) && adds(prompt, line)) =>
+            {
+                "SUSTAIN"
+            }
+            Weighing::Looks(file, text) if holds(file, text) => "SUSTAIN",
+            Weighing::Missing if finding.alias == last => continue,
+            Weighing::Missing => "SUSTAIN",
+            Weighing::Word(_) | Weighing::Added(..) | Weighing::Looks(..) => "REJECT",
+            Weighing::First(_) | Weighing::Again(_) => continue,
             Weighing::Garbage => {
                 let _ = writeln!(out, "I would SUSTAIN {}, with confidence 9.", finding.alias);
                 continue;
@@ -120,6 +153,11 @@ pub(crate) fn weigh(rule: &Weighing, prompt: &str, findings: &[Answer<'_>]) -> S
         );
     }
     out
+}
+
+/// Whether `file` of its folder can be read and holds `text`.
+fn holds(file: &str, text: &str) -> bool {
+    std::fs::read_to_string(file).is_ok_and(|found| found.contains(text))
 }
 
 /// Whether the change in the prompt adds a line with this text.
@@ -226,7 +264,8 @@ fn is_repair(prompt: &str) -> bool {
 /// What the prompt asks for.
 pub(crate) fn wanted(prompt: &str) -> &'static str {
     match (answers(prompt).is_empty(), is_repair(prompt)) {
-        (true, _) if !findings(prompt).is_empty() => "weighing",
+        (true, true) if !findings(prompt).is_empty() => "reweighing",
+        (true, false) if !findings(prompt).is_empty() => "weighing",
         (true, _) => "answer",
         (false, false) => "votes",
         (false, true) => "rest",
