@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn attempts_belong_to_their_round_and_a_round_ends_with_a_commit_or_without() {
         let mut fix = FixRecord::default();
-        let attempted = |round, attempt, end| FixStep::Attempted { round, attempt, end };
+        let attempted = |round, attempt, end| FixStep::Attempted { round, attempt, end, touched: None };
         for step in [
             FixStep::Begun { from: "a".to_owned(), head: "b".to_owned() },
             attempted(1, 1, AttemptEnd::Nothing),
