@@ -94,7 +94,7 @@ fn a_reviewer_that_knows_the_change_is_asked_about_the_repair_with_all_that_is_n
     let omitted = vec![format!("{text}: too large")];
     let found = finding(&text, &text);
     let open = [OpenFinding { id: FindingId::FIRST, finding: &found, claim: Claim::Mended }];
-    let declined = [DeclinedFinding { id: FindingId::FIRST, finding: &found, note: Some(&text) }];
+    let declined = [DeclinedFinding { id: Some(FindingId::FIRST), finding: &found, note: Some(&text) }];
     let artefact = artefact(ReviewPhase::Change, &text, &omitted);
     let ask = ReviewPrompt { artefact, open: &open, declined: &declined };
     let prompt = review_again_prompt(&prompts, &ask, &nonce).unwrap();
