@@ -197,6 +197,7 @@ mod tests {
             files: Vec::new(),
             warnings: Vec::new(),
             source: Source::Nothing,
+            point: None,
         };
         let review = ReviewRequest {
             kind: SessionKind::Fix,
@@ -211,10 +212,12 @@ mod tests {
             fail_on: FailOn::default(),
             quorum: None,
             missing: MissingSeats::Tolerated,
+            session_reuse: Default::default(),
             terms: Default::default(),
             prompts: Arc::new(Prompts::embedded().unwrap()),
             prompts_dir: None,
             notes: Vec::new(),
+            declined: Default::default(),
         };
         FixRequest {
             review,

@@ -28,9 +28,9 @@ pub(in crate::pipeline) fn check_failed(session: &Session, panel: InnerPanel, in
         let ids: Vec<String> = slots.iter().map(ToString::to_string).collect();
         (!ids.is_empty()).then(|| format!("{who} {}", ids.join(", ")))
     };
-    let who: Vec<String> =
-        [named("reviewer", &reviewers), named("judge", &judges)].into_iter().flatten().collect();
-    let why = format!("`--failed`: what was found in `{place}` is on record, so {} is not asked again", who.join(" and "));
+    let who: Vec<String> = [named("reviewer", &reviewers), named("judge", &judges)].into_iter().flatten().collect();
+    let why =
+        format!("`--failed`: what was found in `{place}` is on record, so {} is not asked again", who.join(" and "));
     Err(Error::usage(why).hint(instead).hint("without `--failed` it goes on with what there is"))
 }
 
