@@ -22,6 +22,7 @@
 //! | `session-meta.json` `input.md` `task.md` `manifest.json` `status.json` `events.jsonl` `roles/` `.lock` `.requests/` | [`session`] |
 //! | `response-NN.md` `errors/NN.log` `errors/NN.partial.md` | [`capture`] |
 //! | `findings.jsonl` | [`findings`] |
+//! | `declines.jsonl` beside the sessions | [`pipeline`], a line for each decision; no part of any session |
 //! | `work/NN/` | the slot's own program |
 //! | `report.html` | [`cli`], from what [`report`] makes of the folder; no part of the record |
 //! | `workspace/` | [`engine`], before anybody is asked; in a review [`pipeline`] |

@@ -13,7 +13,7 @@ use super::gate::finish;
 use super::gate_outputs::Outputs;
 use super::panel::{conclude_silently, prepare, prompts, resolve, terms, warn_of_missing};
 use super::respond;
-use super::review::{Reviewers, declined, intent_of, judges, judging, reviewers};
+use super::review::{Reviewers, branch, declined, intent_of, judges, judging, reviewers};
 use crate::config::{Config, FileSettings, PROJECT_FILE, ResolvedModel, names_a_secret};
 use crate::engine::{self, Keeping, Outcome};
 use crate::error::{Error, ExitCode, Result};
@@ -88,7 +88,7 @@ async fn work(args: &FixArgs, context: &Context) -> Result<Ended> {
     let review = ReviewRequest {
         kind: SessionKind::Fix,
         keeping: Keeping::Folder(settings.sessions_dir.clone()),
-        title: args.name.clone().unwrap_or_else(|| title(&place.root, context)),
+        title: args.name.clone().unwrap_or_else(|| title(&subject, &place.root, context)),
         intent,
         models,
         judges,
@@ -233,7 +233,10 @@ fn fixer(context: &Context, config: &Config) -> Result<ResolvedModel> {
 }
 
 /// What the session is called where the user does not say.
-fn title(root: &Path, context: &Context) -> String {
+fn title(subject: &Subject, root: &Path, context: &Context) -> String {
+    if let Some(branch) = branch(subject) {
+        return branch;
+    }
     let name = root.file_name().map(|name| name.to_string_lossy().into_owned());
     name.unwrap_or_else(|| context.cwd.display().to_string())
 }

@@ -257,8 +257,8 @@ impl Consolidated<'_> {
         }
         let (seen, omitted): (Vec<&SeenFile>, Vec<&SeenFile>) =
             self.files.iter().partition(|file| file.omitted.is_none());
-        let files = if self.files.len() == 1 { "file was" } else { "files were" };
-        out.push_str(&format!("\n## Coverage\n\n{} of {} {files} looked at.\n", seen.len(), self.files.len()));
+        let told = looked_at(seen.len(), self.files.len());
+        out.push_str(&format!("\n## Coverage\n\n{told}.\n"));
         let mut list = |heading: &str, files: &[&SeenFile]| {
             if files.is_empty() {
                 return;
@@ -276,6 +276,15 @@ impl Consolidated<'_> {
         };
         list("Not looked at", &omitted);
         list("Looked at", &seen);
+    }
+}
+
+/// How many files of how many were looked at, in a sentence.
+fn looked_at(seen: usize, all: usize) -> String {
+    match (seen, all) {
+        (1, 1) => "The one file was looked at".to_owned(),
+        (1, _) => format!("1 of {all} files was looked at"),
+        _ => format!("{seen} of {all} files were looked at"),
     }
 }
 
@@ -421,7 +430,7 @@ mod tests {
             "## Who found what\n",
             "| 01 | model_1 | F03, F04 | 1 | 0 |\n| 02 | model_2 | F01, F02, F03 | 2 | 1 |\n",
             "| 03 | model_3 | **no review that can be read**: bad_output: no block | - | - |\n\n- Reviewer 01: a note\n",
-            "## Coverage\n\n1 of 2 files were looked at.\n\nNot looked at:\n\n- `.env` (modified): a file that holds keys",
+            "## Coverage\n\n1 of 2 files was looked at.\n\nNot looked at:\n\n- `.env` (modified): a file that holds keys",
             "Looked at:\n\n- `src/a.rs` (modified)\n",
             "## To know\n\n- Say \\| this\n",
         ] {

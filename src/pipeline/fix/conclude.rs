@@ -180,6 +180,7 @@ fn write(session: &mut Session, result: ReviewResult, report: &str, around: &mut
     record(session.panel_mut(), event, &mut *around.observer)?;
     session.panel_mut().settle()?;
     fault::reach(Point::SessionVerdict);
-    session.finish_phase(Phase::Report);
+    let phases = Progress::of(session.panel().records()).phases();
+    phases.into_iter().chain([Phase::Report]).for_each(|phase| session.finish_phase(phase));
     Ok(())
 }

@@ -35,7 +35,26 @@ fn a_planted_fault_is_found_repaired_tested_committed_looked_at_again_and_certif
         assert!(report.contains(&told), "{told}\n{report}");
     }
     assert!(err.contains("1 findings mended"), "{err}");
-    assert_eq!(session.json("session-meta.json")["status"], "completed");
+    let meta = session.json("session-meta.json");
+    assert_eq!(meta["status"], "completed");
+    assert_eq!(meta["phases_completed"], serde_json::json!(["init", "review", "vote", "fix-1", "certify", "report"]));
+    assert!(!session.has("work") && !session.has("errors"), "{:?}", session.files());
+    for turn in [
+        "review 1: the reviewers' turn, then the judges'",
+        "reviewer 01 started",
+        "judge 01 started",
+        "round 1 of repairs: the fixer's turn",
+        "fixer 01 started",
+        "certification: reviewers who have seen no repair look at the result",
+    ] {
+        assert!(err.contains(turn), "{turn}\n{err}");
+    }
+    let (list, _) = repo.team(&["list"], 0);
+    assert!(list.contains("completed  3/3, 0 of 1 open  topic"), "{list}");
+    let (list, _) = repo.team(&["list", "--json"], 0);
+    let list: serde_json::Value = serde_json::from_str(&list).unwrap();
+    let findings = serde_json::json!({ "found": 1, "open": 0, "mended": 1, "declined": 0 });
+    assert_eq!((&list[0]["seats"], &list[0]["completed"], &list[0]["findings"]), (&3.into(), &3.into(), &findings));
     for command in ["status", "show"] {
         repo.team(&[command, "latest"], 0);
     }
