@@ -5,6 +5,7 @@ mod kills;
 mod outputs;
 mod providers;
 mod quality;
+mod spies;
 mod targets;
 mod votes;
 pub(crate) mod world;
