@@ -16,7 +16,7 @@ use super::review::{estimated, intent_of};
 use crate::config::{Config, GateKind, GateSettings, GateSubject, ResolvedModel, names_a_secret};
 use crate::engine::{self, Estimate, Keeping, Outcome, VoteRequest};
 use crate::error::{Error, ExitCode, Result};
-use crate::findings::MissingSeats;
+use crate::findings::{EarlierDeclines, MissingSeats};
 use crate::git::{CommitId, Git};
 use crate::pipeline::gate::{
     AtBase, Facts, Head, HeadWatch, Looked, Place, Revisions, Subject, ask_failed, check_prompts, check_trust, look,
@@ -213,10 +213,13 @@ impl Ask<'_> {
             fail_on: settings.review.fail_on,
             quorum: settings.gate.quorum.map(std::num::NonZeroU32::get),
             missing: if args.strict { MissingSeats::Refused } else { MissingSeats::Tolerated },
+            session_reuse: settings.session_reuse,
             terms: terms(settings, args.require_blind),
             prompts: Arc::new(prompts),
             prompts_dir,
             notes,
+            // A gate goes by the base and by what is reviewed, and by nothing that a person said elsewhere.
+            declined: EarlierDeclines::default(),
         };
         request.check()?;
         if args.estimate {

@@ -51,7 +51,7 @@ pub use vote::{VoteRequest, check_judgeable, vote};
 pub use workspace::{LeftOut, Origin, Selection, WorkspaceRequest};
 
 // What the pipeline does as runs and votes do.
-pub(crate) use ask::{Asking, Question, Reply, ask, record_ballot};
+pub(crate) use ask::{Asking, Question, Reply, Talks, ask, ask_in, record_ballot};
 pub(crate) use bill::total;
 pub(crate) use drift::{Drifted, drifted_prompts};
 pub(crate) use estimate::answer_of as estimated_answer;

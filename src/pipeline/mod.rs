@@ -5,10 +5,12 @@
 pub use crate::findings;
 
 mod consolidated;
+pub mod declines;
 mod estimate;
 pub mod fix;
 pub mod gate;
 mod guard;
+mod markdown;
 pub mod review;
 pub mod roles;
 

@@ -18,6 +18,8 @@ use crate::findings::{
 };
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
+use crate::pipeline::declines;
+use crate::pipeline::roles;
 use crate::pipeline::{Consolidated, FindingJudge, ReviewOutcome, Reviewer, consolidated};
 use crate::session::slot::Reason;
 use crate::session::{
@@ -25,7 +27,7 @@ use crate::session::{
 };
 
 /// The number of the wording of `verdict.md`.
-pub(in crate::pipeline) const RENDERING: u32 = 1;
+pub(in crate::pipeline) const RENDERING: u32 = 2;
 
 /// A verdict on disk.
 pub(super) struct Published {
@@ -95,7 +97,8 @@ pub(in crate::pipeline) fn consolidate(
         _ => (Vec::new(), work.notes.clone()),
     };
     first.extend(remarks(session.panel().records()));
-    let notes = notes(given, round, judged.as_ref());
+    let mut notes = notes(given, round, judged.as_ref());
+    notes.extend(declines::told(&findings, &work.declined));
     let told = consolidated(&Consolidated {
         verdict: &verdict,
         findings: &findings,
@@ -137,7 +140,15 @@ pub(super) fn publish(
     session.panel_mut().settle()?;
     let money = total(session);
     let head = session.panel().head();
-    let facts = Told { session: session.id(), head, first: &first, isolation: &isolation, money: &money };
+    let conversations = roles::told(session)?;
+    let facts = Told {
+        session: session.id(),
+        head,
+        first: &first,
+        isolation: &isolation,
+        money: &money,
+        conversations: &conversations,
+    };
     let account = report(work, &verdict, &reviewers, &round.seats, &place, &facts);
     let account = redactor.text(&account);
     let text = told + &trailer(&facts);
