@@ -121,7 +121,12 @@ fn raised(record: &FindingRecord, named: Option<&str>) -> String {
     match (&record.raised_by, record.tally()) {
         (Witness::Person { .. }, _) => "Added by a person".to_owned(),
         // It was voted on again because it was open, and nobody raised it again.
-        (_, Some(FindingTally { raised: 0, .. })) => format!("Raised by nobody in the last vote; before{named}"),
+        (_, Some(FindingTally { raised: 0, .. })) if named.is_empty() => {
+            "Nobody raised it again in the last review".to_owned()
+        }
+        (_, Some(FindingTally { raised: 0, .. })) => {
+            format!("Nobody raised it again in the last review; before, it was raised by{named}")
+        }
         (_, Some(FindingTally { raised, panel, .. })) => format!("Raised by {raised} of {panel} reviewers{named}"),
         (_, None) if record.raisers().len() == 1 => format!("Raised by one reviewer{named}"),
         (_, None) => format!("Raised by {} reviewers{named}", record.raisers().len()),
