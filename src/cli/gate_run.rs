@@ -16,7 +16,7 @@ use super::review::{estimated, intent_of};
 use crate::config::{Config, GateKind, GateSettings, GateSubject, ResolvedModel, names_a_secret};
 use crate::engine::{self, Estimate, Keeping, Outcome, VoteRequest};
 use crate::error::{Error, ExitCode, Result};
-use crate::findings::MissingSeats;
+use crate::findings::{EarlierDeclines, MissingSeats};
 use crate::git::{CommitId, Git};
 use crate::pipeline::gate::{
     AtBase, Facts, Head, HeadWatch, Looked, Place, Revisions, Subject, ask_failed, check_prompts, check_trust, look,
@@ -218,6 +218,8 @@ impl Ask<'_> {
             prompts: Arc::new(prompts),
             prompts_dir,
             notes,
+            // A gate goes by the base and by what is reviewed, and by nothing that a person said elsewhere.
+            declined: EarlierDeclines::default(),
         };
         request.check()?;
         if args.estimate {

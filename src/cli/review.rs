@@ -14,9 +14,10 @@ use super::panel::{conclude_silently, prepare, prompts, terms, warn_of_missing};
 use crate::config::{Config, Origin, ResolvedModel, names_a_secret};
 use crate::engine::{self, Directives, Estimate, Input, JudgeRequest, Keeping, Outcome};
 use crate::error::{Error, ExitCode, Result};
-use crate::findings::MissingSeats;
+use crate::findings::{EarlierDeclines, MissingSeats};
+use crate::pipeline::declines::{DeclineRegister, FoundDeclines};
 use crate::pipeline::estimate_review;
-use crate::pipeline::review::{self, Look, ReviewRequest, Source, Target};
+use crate::pipeline::review::{self, Look, ReviewRequest, Source, Subject, Target};
 use crate::secrets::Redactor;
 use crate::session::SessionKind;
 
@@ -88,6 +89,7 @@ async fn hold(args: &ReviewArgs, context: &Context) -> Result<Ended> {
         prompts: Arc::new(prompts),
         prompts_dir,
         notes: panel.notes.clone(),
+        declined: declined(context, &config, &subject).await?,
         subject,
     };
     request.check()?;
@@ -102,6 +104,21 @@ async fn hold(args: &ReviewArgs, context: &Context) -> Result<Ended> {
     let prepared = prepare(context, &config, &asked, request.keeping.folder(), args.rules.require_blind).await?;
     let work = async |context: engine::Context<'_>| review::review(request, context, &mut rand::rng()).await;
     conclude_silently(context, prepared, work).await.map(|outcome| Ended::Reviewed(Box::new(outcome)))
+}
+
+/// What people declined in earlier sessions, as far as it holds for `subject`; what there is to warn of is said.
+pub(super) async fn declined(context: &Context, config: &Config, subject: &Subject) -> Result<EarlierDeclines> {
+    let register = DeclineRegister::of(&context.cwd.join(&config.settings().sessions_dir));
+    let FoundDeclines { declines, warnings } = register.at(subject.point.as_ref()).await?;
+    warnings.iter().for_each(|warning| context.printer.warning(warning));
+    match declines.iter().len() {
+        0 => {}
+        1 => context.printer.note("one finding was declined before; it is not raised again unless it is worse"),
+        count => context
+            .printer
+            .note(format!("{count} findings were declined before; they are not raised again unless they are worse")),
+    }
+    Ok(declines)
 }
 
 fn target(args: &TargetArgs, paths: &[PathBuf]) -> Target {
@@ -193,7 +210,7 @@ fn keeping(args: &ReviewArgs, subject: &review::Subject, context: &Context, conf
 
 /// What a review would send and cost.
 pub(super) fn estimated(request: &ReviewRequest, config: &Config) -> Estimate {
-    estimate_review(request, &judging(request, config), config.settings().session_reuse)
+    estimate_review(request, &judging(request, config))
 }
 
 /// Who votes on the findings, and how.

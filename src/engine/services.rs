@@ -153,6 +153,12 @@ impl Services {
         &self.supervisor
     }
 
+    /// The configured folder of sessions.
+    #[must_use]
+    pub fn base(&self) -> &Path {
+        self.catalogue.base()
+    }
+
     /// The folders that hold sessions.
     #[must_use]
     pub fn sessions(&self) -> &[PathBuf] {

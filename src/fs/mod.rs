@@ -16,7 +16,7 @@ mod touched;
 mod tree;
 mod tree_copy;
 
-pub use append::AppendLog;
+pub use append::{AppendLog, append_line};
 pub use atomic::{
     append, copy_file, create_dir_all, create_dir_exclusive, create_exclusive, create_private_dir,
     create_temporary_dir, create_whole, ensure_dir, is_temporary_name, link, move_dir, publish, remove_dir_all,

@@ -194,6 +194,11 @@ impl Arguments {
         Ok(arguments)
     }
 
+    /// Whether there is one of this name.
+    pub(super) fn has(name: &str) -> bool {
+        known().contains(&name)
+    }
+
     /// Their schema, as a client reads it.
     pub(super) fn schema() -> JsonObject {
         schema_of::<Self>(&known())

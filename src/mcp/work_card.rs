@@ -5,6 +5,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -162,8 +163,8 @@ impl WorkCard {
             slots_of_round(view.panel(), &mut next_steps, Timestamp::now());
         }
         let verdict = match verdict_line(view) {
-            Ok(line) => line.map(|outcome| VerdictFile { file: file_of(&view.layout), outcome }),
-            Err(error) => Some(VerdictFile { file: "verdict.md", outcome: error.to_string() }),
+            Ok(line) => line.map(|outcome| VerdictFile { file: file_of(view), outcome }),
+            Err(error) => Some(VerdictFile { file: "verdict.md".to_owned(), outcome: error.to_string() }),
         };
         let first: Vec<FindingId> = decide.iter().flat_map(|decide| decide.findings.clone()).collect();
         Ok(Self {
@@ -196,9 +197,17 @@ impl WorkCard {
     }
 }
 
-/// The file that tells most of what came out.
-fn file_of(layout: &Layout) -> &'static str {
-    if layout.report().is_file() { Layout::REPORT } else { "verdict.md" }
+/// The file that tells most of what came out, in the session's folder.
+fn file_of(view: &View) -> String {
+    let (layout, name) = match view.meta.kind {
+        SessionKind::Review => (view.panel_layout(), Layout::CONSOLIDATED),
+        _ => (view.layout.clone(), Layout::REPORT),
+    };
+    let path = layout.root().join(name);
+    match path.strip_prefix(view.layout.root()) {
+        Ok(below) if path.is_file() => below.display().to_string(),
+        _ => "verdict.md".to_owned(),
+    }
 }
 
 /// Whose turn it is.
@@ -388,9 +397,9 @@ pub(super) fn page(records: &[Record]) -> Option<String> {
     waiting(records).map(|waits| waits.question.text)
 }
 
-/// The report of a review or a fix, where there is one: the one on record, and no other.
-pub(super) fn recorded_report(layout: &Layout) -> Result<Option<String>> {
-    let path = layout.report();
+/// The file `name` of the folder at `layout`, where there is one: the one on record, and no other.
+pub(super) fn recorded(layout: &Layout, name: &str) -> Result<Option<String>> {
+    let path = layout.root().join(name);
     if !path.is_file() {
         return Ok(None);
     }
@@ -398,7 +407,7 @@ pub(super) fn recorded_report(layout: &Layout) -> Result<Option<String>> {
     let hash = Sha256Hash::of(&bytes);
     let records = History::read(&layout.events())?.records;
     let recorded = records.iter().rev().find_map(|record| match &record.event {
-        Event::FileWritten { file, sha256 } if file == Layout::REPORT => Some(*sha256),
+        Event::FileWritten { file, sha256 } if file == name => Some(*sha256),
         _ => None,
     });
     // Of an open session it may have been written a moment before its event.
@@ -406,4 +415,13 @@ pub(super) fn recorded_report(layout: &Layout) -> Result<Option<String>> {
         Some(recorded) if recorded != hash => Err(SessionError::NotAsRecorded(path).into()),
         _ => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
     }
+}
+
+/// What tells most of what came out: of a review what was found, of a fix its report.
+pub(super) fn told_at_length(view: &View) -> Result<Option<(String, PathBuf)>> {
+    let (layout, name) = match view.meta.kind {
+        SessionKind::Review => (view.panel_layout(), Layout::CONSOLIDATED),
+        _ => (view.layout.clone(), Layout::REPORT),
+    };
+    Ok(recorded(&layout, name)?.map(|text| (text, layout.root().join(name))))
 }

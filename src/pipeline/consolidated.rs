@@ -173,6 +173,9 @@ impl Consolidated<'_> {
         if !finding.suggestion.trim().is_empty() {
             out.push_str(&format!("\nSuggestion: {}\n", paragraphs(&finding.suggestion)));
         }
+        if let Some(origin) = &record.declined_before {
+            out.push_str(&format!("\nDeclined before, {}.\n", inline(&origin.told(), TEXT)));
+        }
         if let Some(note) = record.note.as_ref().filter(|note| !note.as_str().trim().is_empty()) {
             out.push_str(&format!("\nA person said: {}\n", paragraphs(note.as_str())));
         }
@@ -448,7 +451,9 @@ mod tests {
         let mut findings = Findings::default();
         let id = raise(&mut findings, Severity::High, HOSTILE, FOLDER, &[1]);
         rule(&mut findings, id, 1, 2, 0);
-        findings.apply(&LedgerEntry::Declined { finding: id, round: 1, note: Remark::new(HOSTILE) }).unwrap();
+        findings
+            .apply(&LedgerEntry::Declined { finding: id, round: 1, note: Remark::new(HOSTILE), before: None })
+            .unwrap();
         let judges = [FindingJudge {
             model: HOSTILE.to_owned(),
             ..judge(1, vec![cast(id, FindingVote::Ask, HOSTILE)], Vec::new())

@@ -5,6 +5,7 @@
 pub use crate::findings;
 
 mod consolidated;
+pub mod declines;
 mod estimate;
 pub mod fix;
 pub mod gate;

@@ -1,9 +1,12 @@
 //! `team fix` and `team respond`, on real repositories with planted faults.
 
+mod asking;
 mod conversations;
 mod decisions;
+mod declines;
 mod held;
 mod loops;
+mod outputs;
 mod pages;
 mod refused;
 mod resuming;

@@ -15,6 +15,7 @@ use crate::fault::{self, Point};
 use crate::findings::{ReviewResult, decide_review};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash};
+use crate::pipeline::declines;
 use crate::pipeline::review::{RENDERING, Surroundings, open_ledger, spent};
 use crate::pipeline::roles;
 use crate::session::{Event, FixStep, Layout, Phase, Record, ReviewExtent, Session};
@@ -58,6 +59,7 @@ pub(super) async fn finish(
     } else if let (Some(fixer), Some(last), false) = (&fixer, last, progress.commits().is_empty()) {
         notes.extend(uncertified(last.extent, &panel, session.panel().manifest().judges.as_deref(), fixer));
     }
+    notes.extend(declines::told(&findings, &plan.review.declined));
     let decisions: Vec<String> = session.panel().records().iter().filter_map(decided).collect();
     let spent = spent(&total(session));
     let conversations = roles::told(session)?;

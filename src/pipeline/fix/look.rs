@@ -8,7 +8,6 @@ use super::progress::Progress;
 use super::request::FixPlan;
 use super::select::open_count;
 use super::store::{Store, failed};
-use super::turn::declined;
 use crate::config::ResolvedModel;
 use crate::engine::{record, show_last, stopped_state};
 use crate::error::{Error, ErrorKind, Result};
@@ -21,8 +20,8 @@ use crate::git::CommitId;
 use crate::judging::{Nonce, PromptError};
 use crate::pipeline::gate::{Limits, look_at_diff};
 use crate::pipeline::review::{
-    ReviewWork, RoundOutcome, RoundRequest, Source, Surroundings, TalkRound, Talks, Texts, consolidate, hold_round,
-    omitted, open_ledger, sees_files, subject_text, take_snapshot, unusable,
+    ReviewWork, RoundOutcome, RoundRequest, Source, Surroundings, TalkRound, Talks, Texts, consolidate, declined,
+    hold_round, omitted, open_ledger, sees_files, subject_text, take_snapshot, unusable,
 };
 use crate::pipeline::roles;
 use crate::prompts::Prompts;
@@ -102,7 +101,7 @@ impl Reviews<'_> {
         let findings = open_ledger(session)?.findings().clone();
         // Whoever certifies looks without being told what was found.
         let open = if is_last { Vec::new() } else { open_of(&findings) };
-        let declined = declined(&findings);
+        let declined = declined(&findings, &work.declined, number);
         let ask = ReviewPrompt { artefact, open: &open, declined: &declined };
         let mut written = |prompt: ReviewText| {
             let nonce = Nonce::draw(&mut &mut *around.rng);
@@ -135,9 +134,11 @@ impl Reviews<'_> {
                 artefact,
                 leaks: work.leaks,
                 scan: Texts::scan_of(&models),
+                declined: &declined,
             },
             known: &known,
             claimed: &claimed,
+            declined: &work.declined,
             caused_by,
             talks,
             failed: self.failed,

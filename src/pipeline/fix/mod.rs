@@ -5,6 +5,7 @@
 //! looks at what it left before anything of it counts; `check` runs the configured checks; `stop` says when it is over. The
 //! user's tree, index and branches are never touched: the result is one new branch.
 
+mod afterwards;
 mod check;
 mod conclude;
 mod decide;
@@ -28,10 +29,11 @@ mod tests;
 mod turn;
 mod uncommitted;
 
+pub use afterwards::decide_afterwards;
 pub use check::{CheckEnd, CheckKind, CheckResult};
 pub use decide::{Ending, Response};
 pub use outcome::{not_begun, reported};
 pub use request::{Consent, FixRequest, Start, TakeUncommitted};
-pub use resume::{LeftOfFix, check_response, respond, resume_fix};
+pub use resume::{LeftOfFix, ToDecide, check_response, respond, resume_fix};
 pub use run::fix;
 pub use stop::StopReason;

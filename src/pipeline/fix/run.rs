@@ -7,6 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rand::CryptoRng;
 
+use super::afterwards::keep;
 use super::conclude::{Ended, finish};
 use super::decide::Response;
 use super::look::Reviews;
@@ -26,6 +27,7 @@ use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::fault::{self, Point};
 use crate::findings::{FindingId, Findings, LedgerEntry};
 use crate::git::{Git, RepoPath};
+use crate::pipeline::declines::DeclineRegister;
 use crate::pipeline::guard::{Watch, protect};
 use crate::pipeline::review::{Surroundings, Texts, asked_text, grow, open_ledger};
 use crate::prompts::{PromptName, Prompts};
@@ -176,7 +178,7 @@ impl Fix<'_> {
         let members = Members::of(session)?;
         protect(Some(&plan.fix.root), around.services).await;
         self.begin(session, &store, around).await?;
-        self.take_decision(session, around)?;
+        self.take_decision(session, around).await?;
         let reviews = Reviews {
             plan,
             prompts: self.prompts,
@@ -273,7 +275,7 @@ impl Fix<'_> {
     }
 
     /// Takes what a person decided last into the ledger, as far as it is not there.
-    fn take_decision(&self, session: &mut Session, around: &mut Surroundings<'_>) -> Result<()> {
+    async fn take_decision(&self, session: &mut Session, around: &mut Surroundings<'_>) -> Result<()> {
         let Some(response) = Response::last(session.panel().records()) else { return Ok(()) };
         let progress = Progress::of(session.panel().records());
         if waiting(session.panel().records()).is_some() || progress.stopped.is_some() || !progress.is_fresh_decision() {
@@ -283,6 +285,11 @@ impl Fix<'_> {
         let mut ledger = open_ledger(session)?;
         let entries = response.entries(ledger.findings(), round);
         grow(session, &mut ledger, entries, around)?;
+        let register = DeclineRegister::of(around.services.base());
+        if let Err(error) = keep(&register, session.id(), &self.plan.review, ledger.findings(), &response).await {
+            // It holds in this session all the same.
+            around.observer.trouble(&error.chain());
+        }
         match response.end {
             Some(end) => self.stop(session, end.reason(), around),
             None => Ok(()),
@@ -419,6 +426,7 @@ impl Turning<'_> {
             base: &base,
             selected: chosen,
             findings,
+            earlier: &plan.review.declined,
             scope: &scope,
             redactor: self.redactor,
             reuse: plan.review.session_reuse,

@@ -15,12 +15,12 @@ use crate::config::{ResolvedModel, SessionReuse, Target};
 use crate::engine::{Panel, record, show_last, stopped_state};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{self, Point};
-use crate::findings::{DeclinedFinding, FindingId, FindingState, Findings, FixForm, FixPrompt, ToFix, fix_prompt};
+use crate::findings::{EarlierDeclines, FindingId, Findings, FixForm, FixPrompt, ToFix, fix_prompt};
 use crate::fs;
 use crate::git::CommitId;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::Nonce;
-use crate::pipeline::review::{Surroundings, unusable};
+use crate::pipeline::review::{Surroundings, declined, unusable};
 use crate::pipeline::roles::{self, NextTurn};
 use crate::prompts::{PromptName, Prompts};
 use crate::runner::{Checks, Purpose, SlotJob, run_panel};
@@ -51,6 +51,8 @@ pub(super) struct FixTurn<'a> {
     pub(super) selected: &'a [FindingId],
     /// All findings.
     pub(super) findings: &'a Findings,
+    /// What people declined in earlier sessions.
+    pub(super) earlier: &'a EarlierDeclines,
     pub(super) scope: &'a Scope,
     pub(super) redactor: &'a Redactor,
     /// Whether it goes on with its conversation; absent in a session whose record knows of none.
@@ -88,7 +90,7 @@ impl FixTurn<'_> {
                 decision: record.note.as_ref().map(|note| note.as_str()),
             })
             .collect();
-        let declined: Vec<DeclinedFinding<'_>> = declined(self.findings);
+        let declined = declined(self.findings, self.earlier, u32::MAX);
         let checks: Vec<String> = self.work.checks().into_iter().map(|(_, command)| command.join(" ")).collect();
         let (mut files, more) = self.scope.listed(200);
         files.extend(self.work.scope.iter().cloned());
@@ -389,20 +391,6 @@ enum Asked {
     Failed(String),
     /// With this one.
     Replied(Vec<u8>),
-}
-
-/// What people decided to leave, the newest first.
-pub(super) fn declined(findings: &Findings) -> Vec<DeclinedFinding<'_>> {
-    let declined = findings.iter().filter(|record| record.state == FindingState::Declined);
-    let mut declined: Vec<DeclinedFinding<'_>> = declined
-        .map(|record| DeclinedFinding {
-            id: record.id,
-            finding: &record.finding,
-            note: record.note.as_ref().map(|note| note.as_str()),
-        })
-        .collect();
-    declined.reverse();
-    declined
 }
 
 /// A check in words, with the end of what it printed where it did not pass.

@@ -18,6 +18,7 @@ use crate::findings::{
 };
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
+use crate::pipeline::declines;
 use crate::pipeline::roles;
 use crate::pipeline::{Consolidated, FindingJudge, ReviewOutcome, Reviewer, consolidated};
 use crate::session::slot::Reason;
@@ -96,7 +97,8 @@ pub(in crate::pipeline) fn consolidate(
         _ => (Vec::new(), work.notes.clone()),
     };
     first.extend(remarks(session.panel().records()));
-    let notes = notes(given, round, judged.as_ref());
+    let mut notes = notes(given, round, judged.as_ref());
+    notes.extend(declines::told(&findings, &work.declined));
     let told = consolidated(&Consolidated {
         verdict: &verdict,
         findings: &findings,

@@ -9,9 +9,10 @@ use super::subject::{Source, Subject, SubjectKind};
 use crate::config::{FailOn, Leaks, OwnAnswers, Recuse, ResolvedModel, SelfVote, SessionReuse};
 use crate::engine::{Keeping, Terms, WrittenTerms, answer_of, judge_of, load_again, refuse_too_dear};
 use crate::error::{Error, ErrorKind, Result};
-use crate::findings::{MissingSeats, Seats};
+use crate::findings::{EarlierDeclines, MissingSeats, Seats};
 use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::{Answer, Judge, check_panel};
+use crate::pipeline::declines::BranchPoint;
 use crate::prompts::Prompts;
 use crate::report::ci::SeenFile;
 use crate::session::{Event, InnerKind, Record, SessionKind};
@@ -54,6 +55,8 @@ pub struct ReviewRequest {
     pub prompts_dir: Option<PathBuf>,
     /// What the report should say besides.
     pub notes: Vec<String>,
+    /// What people declined in earlier sessions, and holds here.
+    pub declined: EarlierDeclines,
 }
 
 impl ReviewRequest {
@@ -153,11 +156,17 @@ pub(in crate::pipeline) struct ReviewWork {
     prompts: Option<PathBuf>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub(in crate::pipeline) notes: Vec<String>,
+    /// Where on a branch it is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(in crate::pipeline) point: Option<BranchPoint>,
+    /// What people declined in earlier sessions, and held when this one began.
+    #[serde(skip_serializing_if = "EarlierDeclines::is_empty", default)]
+    pub(in crate::pipeline) declined: EarlierDeclines,
 }
 
 impl ReviewPlan {
     pub(in crate::pipeline) fn of(request: &ReviewRequest, quorum: u32) -> Self {
-        let Subject { kind, phase, told, base, from, head, text, files, warnings, source } = &request.subject;
+        let Subject { kind, phase, told, base, from, head, text, files, warnings, source, point } = &request.subject;
         let notes = warnings.iter().chain(&request.notes).cloned().collect();
         let review = ReviewWork {
             kind: *kind,
@@ -179,6 +188,8 @@ impl ReviewPlan {
             session_reuse: Some(request.session_reuse),
             prompts: request.prompts_dir.clone(),
             notes,
+            point: point.clone(),
+            declined: request.declined.clone(),
         };
         Self { terms: request.terms.into(), review }
     }

@@ -17,7 +17,7 @@ use super::votes::{Voters, hold_vote, severities};
 use crate::config::{OwnAnswers, ResolvedModel};
 use crate::engine::{Services, Terms, show_last, total};
 use crate::error::Result;
-use crate::findings::{FindingVotes, Identified, Known, merge};
+use crate::findings::{EarlierDeclines, FindingVotes, Identified, Known, merge};
 use crate::ids::{Sha256Hash, SlotId};
 use crate::pipeline::guard::Watch;
 use crate::runner::{Control, Meter, Observer, StopAll, Workspace};
@@ -82,6 +82,8 @@ pub(in crate::pipeline) struct RoundRequest<'a> {
     /// Earlier findings that a commit is said to mend: they are voted on whether somebody finds them again or not, for
     /// silence shows nothing.
     pub(in crate::pipeline) claimed: &'a [Identified],
+    /// What people declined in earlier sessions: what is that, and no worse, is not voted on.
+    pub(in crate::pipeline) declined: &'a EarlierDeclines,
     /// The commit of ours that brought what is new in this round, where the round looks at nothing else.
     pub(in crate::pipeline) caused_by: Option<&'a str>,
     /// The reviewers' conversations; `None` in a session whose record knows of none.
@@ -130,7 +132,8 @@ pub(in crate::pipeline) async fn hold_round(
     request: &RoundRequest<'_>,
     around: &mut Surroundings<'_>,
 ) -> Result<RoundOutcome> {
-    let RoundRequest { panel, models, judges, own, texts, known, claimed, caused_by, talks, failed } = request;
+    let RoundRequest { panel, models, judges, own, texts, known, claimed, declined, caused_by, talks, failed } =
+        request;
     let (panel, failed) = (*panel, *failed);
     let admission = if is_raised(session, panel) { Admission::Closed } else { Admission::Open };
     let new = NewInner {
@@ -165,7 +168,7 @@ pub(in crate::pipeline) async fn hold_round(
     let redactor = around.services.redactor();
     let findings: Vec<Identified> =
         known.identify(merge(&found)).into_iter().map(|found| found.redacted(&redactor)).collect();
-    let mut findings = raise(session, panel, findings, *caused_by, around)?;
+    let mut findings = raise(session, panel, findings, declined, *caused_by, around)?;
     let silent: Vec<Identified> =
         claimed.iter().filter(|claim| findings.iter().all(|found| found.id != claim.id)).cloned().collect();
     findings.extend(silent);

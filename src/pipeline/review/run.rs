@@ -10,13 +10,13 @@ use super::request::{ReviewPlan, ReviewRequest, ReviewWork};
 use super::round::{RoundOutcome, RoundRequest, Surroundings, hold_round};
 use super::snapshot;
 use super::talks::Talks;
-use super::texts::{Texts, omitted};
+use super::texts::{Texts, declined, omitted};
 use super::votes::sees_files;
 use crate::engine::{
     Context, Decision, Keeping, Outcome, Terms, end, look_last, record, show_last, stopped_state, written,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::findings::{Known, Sight};
+use crate::findings::{Findings, Known, Sight};
 use crate::ids::Sha256Hash;
 use crate::judging::Nonce;
 use crate::pipeline::guard::protect;
@@ -134,15 +134,17 @@ async fn hold(
     let omitted = omitted(work);
     let sight = if around.workspace.is_some() { Sight::Snapshot } else { Sight::Prompt };
     let artefact = Texts::artefact_of(work, &subject, &omitted, sight);
+    let nothing = Findings::default();
+    let declined = declined(&nothing, &work.declined, panel.number);
     let input = if session.panel().has_inner(panel)? {
         // What its reviewers were asked.
         fs_err::read_to_string(session.layout().inner(panel).input())?
     } else {
         let nonce = Nonce::draw(&mut &mut *around.rng);
-        Texts::first(prompts, artefact, &nonce)?
+        Texts::first(prompts, artefact, &declined, &nonce)?
     };
     let scan = Texts::scan_of(&cast.panel);
-    let texts = Texts { prompts, input: &input, artefact, leaks: work.leaks, scan };
+    let texts = Texts { prompts, input: &input, artefact, leaks: work.leaks, scan, declined: &declined };
     let request = RoundRequest {
         panel,
         models: &cast.panel,
@@ -151,6 +153,7 @@ async fn hold(
         texts,
         known: &Known::new(),
         claimed: &[],
+        declined: &work.declined,
         caused_by: None,
         talks: Talks::begun(session, work.session_reuse, cast.panel.len()),
         failed,
