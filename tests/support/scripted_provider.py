@@ -10,12 +10,12 @@ It speaks Anthropic Messages (`/v1/messages`, `count_tokens`), OpenAI Responses 
 (`/v1/chat/completions`), `/v1/models`, and Gemini (`generateContent`, `streamGenerateContent`). What it does is chosen by
 a prefix of the path, `/s/SCENARIO/...` or `/s/SCENARIO,delay=SECONDS/...`:
 
-    plain tool toolonly toolsleep toolread toolspace toolmcp vote words empty long slow hang reset truncated truncall
+    plain tool toolonly toolsleep toolread toolspace toolmcp toolreview vote words empty long slow hang reset truncated truncall
     review prose 401 403 429 429long 500 529
 
 `truncated` cuts a stream after two pieces and answers a request without streaming; `truncall` cuts both. `vote` approves
 every answer that a judge's prompt introduces with `### Response ALIAS`. `toolmcp` calls the tool of an MCP server whose name ends
-with `team`, and answers with what it said. `words` answers with the words of the form `WORD-7` that
+with `team`, and answers with what it said; `toolreview` does so with the one that ends with `team_review`. `words` answers with the words of the form `WORD-7` that
 it finds anywhere in the request, each once and in their order, so that a test can see what of a conversation it was sent. `review` and `reviewNAME` take part in a review and its
 repairs: they find `items.len() - 1` where the change in the newest prompt adds it, vote on findings by the same, and have
 `src/sum.rs` written anew by a shell command where they are asked to mend; `prose` and `proseNAME` are the same, but find
@@ -38,6 +38,7 @@ SLEEPCMD = "perl -e 'sleep 299'"
 READCMD = "cat ../../manifest.json"
 SPACECMD = "pwd; cat seen.txt; touch made || echo refused; ls -A .."
 MCPCALL = {"mode": "run-and-judge", "input": "Which is it?", "self_vote": "slot"}
+MCPREVIEW = {"intent": "Sum all items.", "wait": True}
 MENDCMD = "printf 'pub fn sum(items: &[u64]) -> u64 {\\n    items.iter().copied().sum()\\n}\\n' > src/sum.rs"
 FINDING = {"severity": "high", "action": "auto-fix", "file": "src/sum.rs", "line": 3, "end_line": 3,
            "title": "The last item is never summed", "description": "The loop ends one item early.",
@@ -131,6 +132,9 @@ class H(BaseHTTPRequestHandler):
         return found
     def pick_tool(self, b, CMD=CMD):
         names = dict(self.tools(b))
+        if CMD is MCPREVIEW:
+            found = [n for n in names if n.endswith("team_review")]
+            return (found[0], MCPREVIEW) if found else (None, None)
         if CMD is MCPCALL:  # `mcp__team__team`, `team_team` and the like, as the agent calls the tool of the server
             found = [n for n in names if n.endswith("team")]
             return (found[0], MCPCALL) if found else (None, None)
@@ -203,14 +207,14 @@ class H(BaseHTTPRequestHandler):
         if sc == "empty": text = []
         if sc == "long": text = ["word "] * 2000
         tool = self.pick_tool(b, command) if reviewed and command else (None, None)
-        if sc in ("tool", "toolonly", "toolsleep", "toolread", "toolspace", "toolmcp"):
-            tool = self.pick_tool(b, {"toolsleep": SLEEPCMD, "toolread": READCMD, "toolspace": SPACECMD, "toolmcp": MCPCALL}.get(sc, CMD))
+        if sc in ("tool", "toolonly", "toolsleep", "toolread", "toolspace", "toolmcp", "toolreview"):
+            tool = self.pick_tool(b, {"toolsleep": SLEEPCMD, "toolread": READCMD, "toolspace": SPACECMD, "toolmcp": MCPCALL, "toolreview": MCPREVIEW}.get(sc, CMD))
             s = json.dumps(b)
             done = '"tool_result"' in s or '"function_call_output"' in s or '"role": "tool"' in s or '"functionResponse"' in s
             if done:
                 tool = (None, None); text = [] if sc == "toolonly" else ["After the tool: done."]
                 # What the tool printed, so that a test can see what an agent could read.
-                if sc in ("toolread", "toolspace", "toolmcp"): text = ["The tool printed: ", "; ".join(self.results(b))[:4000]]
+                if sc in ("toolread", "toolspace", "toolmcp", "toolreview"): text = ["The tool printed: ", "; ".join(self.results(b))[:4000]]
             elif tool[0]: text = ["I will run a command."]
         getattr(self, "api_" + api)(sc, full, b, text, tool)
     # ---- Anthropic Messages
