@@ -85,7 +85,7 @@ impl Reviews<'_> {
         let artefact = Texts::artefact_of(&work, &text, &omitted, sight);
         let findings = open_ledger(session)?.findings().clone();
         let input = if session.panel().has_inner(panel)? {
-            fs_err::read_to_string(session.layout().inner(panel).input())?
+            crate::fs::read_plain_text(session.layout().inner(panel).input())?
         } else {
             // Whoever certifies looks without being told what was found.
             let open = if is_last { Vec::new() } else { open_of(&findings) };
