@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use serde_json::{Value, json};
 
-pub(crate) use crate::support::{FAULTY, reply};
+pub(crate) use crate::support::{FAULTY, SOUND, reply};
 use crate::support::{Repository, TeamToml, TestEnv, finish, with_planted_fault};
 
 /// What a good reviewer says of it.
