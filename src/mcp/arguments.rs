@@ -67,6 +67,11 @@ impl Mode {
         }
     }
 
+    /// The one of this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.as_str() == name)
+    }
+
     /// The arguments that this mode has a use for.
     const fn takes(self) -> &'static [&'static str] {
         match self {

@@ -14,7 +14,7 @@ use super::arguments::{Arguments, Mode};
 use super::job::{AnyCard, is_work};
 use super::place::Place;
 use super::reply::{object, object_and_text};
-use super::work_card::{page, told_at_length};
+use super::work_card::{calls, page, told_at_length};
 use crate::engine;
 use crate::error::{Error, Result};
 use crate::ids::{IdError, SlotId};
@@ -61,11 +61,8 @@ fn list(place: &Place, limit: Option<NonZeroU32>) -> Result<CallToolResult> {
     let limit = limit.map_or(SHOWN, |limit| usize::try_from(limit.get()).unwrap_or(usize::MAX));
     sessions.drain(..all.saturating_sub(limit));
     // One broken folder must not hide the others.
-    let entries: Vec<ListEntry> = sessions
-        .into_iter()
-        .rev()
-        .filter_map(|(layout, meta)| Some(ListEntry::new(&meta, &View::read(layout).ok()?.status)))
-        .collect();
+    let entries: Vec<ListEntry> =
+        sessions.into_iter().rev().filter_map(|(layout, _)| Some(ListEntry::new(&View::read(layout).ok()?))).collect();
     object(&json!({"folder": catalogue.base(), "sessions": entries, "all": all}))
 }
 
@@ -80,9 +77,18 @@ fn cancel(place: &Place, arguments: &Arguments) -> Result<CallToolResult> {
     })?;
     let layout = place.session(path)?;
     let slot = slot_named(arguments)?;
-    let note = engine::cancel(&layout, slot, &mut rand::rng())?;
     let reference = place.reference(&layout);
-    object(&json!({"done": note, "next": [{"mode": "status", "path": reference}]}))
+    let view = View::read(layout.clone())?;
+    if view.state() == SessionState::AwaitingDecision {
+        return Err(Error::usage(format!("`{reference}` waits for a person, so there is nothing to stop"))
+            .hint("`team_respond` with `end` `abort` ends it"));
+    }
+    let note = engine::cancel(&layout, slot, &mut rand::rng())?;
+    let next = match is_work(&view) {
+        true => calls(&reference, &["status"]),
+        false => vec![json!({"mode": "status", "path": reference})],
+    };
+    object(&json!({"done": note, "next": next}))
 }
 
 fn slot_named(arguments: &Arguments) -> Result<Option<SlotId>> {

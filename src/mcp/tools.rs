@@ -45,7 +45,8 @@ has the commands that take the result: run them only if the user wants it.";
 
 const RESPOND_DESCRIPTION: &str = "\
 Answer a fix that waits for a person (`state` `awaiting_decision`). It is the user who decides: show them the findings and \
-ask, unless they told you already. Give `fix`, `decline` and `add` together, or `end`; it then goes on as a fix does.";
+ask, unless they told you already. Give `fix`, `decline` and `add` together, or `end`; it then goes on as a fix does. Of a \
+review or a fix that has ended, `decline` and `reopen` still tell later ones.";
 
 /// The tools that this server has.
 pub(super) fn all() -> Vec<Tool> {

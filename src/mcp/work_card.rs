@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::card::{MEANS, Slot, VerdictFile, at_work, slots_of_round};
 use crate::error::Result;
@@ -142,8 +142,8 @@ struct Decide {
 struct BranchCard {
     name: String,
     commits: usize,
-    /// By what each does.
-    commands: BTreeMap<&'static str, String>,
+    /// By what each does, in order.
+    commands: Map<String, Value>,
 }
 
 impl WorkCard {
@@ -330,7 +330,7 @@ fn reason(fix: &FixRecord) -> Option<&'static str> {
 
 fn branch(fix: &FixRecord) -> Option<BranchCard> {
     let name = without_controls(&fix.branch.as_ref()?.name);
-    let commands = fix.commands().into_iter().map(|(command, does)| (does, command)).collect();
+    let commands = fix.commands().into_iter().map(|(command, does)| (does.to_owned(), command.into())).collect();
     Some(BranchCard { name, commits: fix.commits(), commands })
 }
 
@@ -388,13 +388,21 @@ pub(super) fn progress_line(view: &View) -> String {
             format!("repair{}: {}", which(panel.number), at_work(status, "fixer"))
         }
         (Some(Turn::User), ..) => "a person must decide".to_owned(),
-        _ => "what there is is put together and checked".to_owned(),
+        _ => "prepares, puts together what there is, or checks it".to_owned(),
     }
 }
 
-/// The page of what a person is to decide, where that is what the session waits for.
+/// The page of what a person is to decide, where that is what the session waits for; with the tool to answer by in the place
+/// of the commands.
 pub(super) fn page(records: &[Record]) -> Option<String> {
-    waiting(records).map(|waits| waits.question.text)
+    const ANSWER: &str = "## Answer\n";
+    let text = waiting(records)?.question.text;
+    // The last one: findings are in words of models.
+    let before = text.rfind(ANSWER).map_or(text.as_str(), |at| &text[..at]);
+    Some(format!(
+        "{before}{ANSWER}\n`team_respond`: `fix` these ids (`note` tells the fixer how), `decline` them for good, or `end` it: \
+         `approve` takes what there is, `skip` leaves the rest open, `abort` takes nothing.\n"
+    ))
 }
 
 /// The file `name` of the folder at `layout`, where there is one: the one on record, and no other.

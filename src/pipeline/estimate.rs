@@ -211,6 +211,7 @@ mod tests {
             fail_on: FailOn::default(),
             quorum: None,
             missing: MissingSeats::Tolerated,
+            session_reuse: Default::default(),
             terms: Default::default(),
             prompts: Arc::new(Prompts::embedded().unwrap()),
             prompts_dir: None,
