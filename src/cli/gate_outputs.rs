@@ -133,7 +133,7 @@ impl Outputs {
         if failed.is_empty() {
             return Ok(());
         }
-        Err(Error::io("cannot write every output of the gate", std::io::Error::other(failed.join("; ")))
+        Err(Error::io("cannot write every output", std::io::Error::other(failed.join("; ")))
             .hint("the result itself is above"))
     }
 }

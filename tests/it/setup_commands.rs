@@ -110,7 +110,7 @@ fn the_main_help_has_examples_and_exit_codes() {
       vote           Let every model of a panel vote on a text itself
       review         Let a panel review a plan, a change or files, and vote on what it finds
       fix            Review a change, and have what is found repaired on a branch of its own
-      respond        Decide what a fix waits for
+      respond        Decide what a fix waits for, or what later runs leave
       gate           Let a panel vote on what a branch changes, or review it, in CI
       resume         Go on with a session that was cut off, stopped, or failed in part
       status         Show how far a session is
@@ -147,8 +147,7 @@ fn the_main_help_has_examples_and_exit_codes() {
       team run -m claude:opus,codex "Why is the sky blue?"        only the answers
       team judge latest                                           vote on a finished run
       team vote -m claude,codex,ollama@qwen3 plan.md              approve or reject a text
-      team review -m claude,codex,gemini                          what this branch changes: findings
-      that survive a vote
+      team review -m claude,codex,gemini                          what in this branch survives a vote
       team fix --fixer claude                                     repaired on a branch of its own
       team resume                                                 go on where a run was cut off
       team show latest --reveal                                   who wrote what

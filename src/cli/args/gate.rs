@@ -12,7 +12,7 @@ use crate::config::{FailOn, FileSettings, GateKind, GateSubject, Threshold};
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
-  team gate                                      what this branch changes, as its base has it voted on
+  team gate                                      what this branch changes, by settings of its base
   team gate --base origin/main -m claude,codex
   team gate --junit gate.xml --sarif gate.sarif --github
   team gate --plan docs/migration.md

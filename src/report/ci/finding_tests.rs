@@ -120,7 +120,7 @@ fn junit_has_a_case_for_the_gate_and_one_for_each_sustained_finding() {
 #[test]
 fn annotations_are_at_the_lines_of_the_finding_and_command_nothing() {
     let lines = annotations(&reviewed(&ledger(Standing::Sustained, 1)));
-    let found: Vec<&String> = lines.iter().filter(|line| line.contains("team review%3A ")).collect();
+    let found: Vec<&String> = lines.iter().filter(|line| line.contains(",endLine=")).collect();
     let kinds: Vec<&str> = found.iter().map(|line| line[2..].split(' ').next().unwrap()).collect();
     assert_eq!(kinds, ["error", "error", "warning", "notice", "notice"]);
     assert!(

@@ -180,8 +180,8 @@ fn a_plan_of_the_commit_is_reviewed_as_a_plan() {
 #[test]
 fn a_head_that_moved_meanwhile_makes_a_review_stale_and_its_session_tells_so() {
     let repo = faulty(&panel(&["APPROVE"]));
-    std::fs::create_dir(repo.env.path("out")).unwrap();
-    let at = |name: &str| repo.env.path(&format!("out/{name}")).display().to_string();
+    // The work tree is not for reviewers to write into.
+    let at = |name: &str| repo.env.path(&format!("../{name}")).display().to_string();
     let steps = [format!("touch {}", at("asked")), format!("wait-for {}", at("moved")), finds(&[])];
     let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
     repo.git(&["checkout", "-q", "main"]);
@@ -189,10 +189,10 @@ fn a_head_that_moved_meanwhile_makes_a_review_stale_and_its_session_tells_so() {
     repo.commit("settings");
     repo.git(&["checkout", "-q", "topic"]);
     let mut gate = repo.env.start(&["gate", "--json"]);
-    crate::support::wait_until("the panel", || repo.env.path("out/asked").exists().then_some(()));
+    crate::support::wait_until("the panel", || repo.env.path("../asked").exists().then_some(()));
     repo.write("b.txt", "b\n");
     repo.commit("another");
-    repo.write("out/moved", "");
+    std::fs::write(repo.env.path("../moved"), "").unwrap();
     assert_eq!(gate.wait().code(), Some(3), "{}", gate.stderr());
     let report: Value = serde_json::from_str(&gate.stdout()).unwrap();
     assert!(report["summary"].as_str().unwrap().starts_with("stale: "), "{report:#}");
