@@ -75,7 +75,7 @@ async fn hold(args: &ReviewArgs, context: &Context) -> Result<Ended> {
     let request = ReviewRequest {
         kind: SessionKind::Review,
         keeping,
-        title: args.name.clone().unwrap_or_else(|| title(&target, &args.paths)),
+        title: args.name.clone().unwrap_or_else(|| title(&target, &args.paths, &subject)),
         intent,
         models: panel.models.clone(),
         judges,
@@ -133,14 +133,15 @@ fn target(args: &TargetArgs, paths: &[PathBuf]) -> Target {
 }
 
 /// What the session is called where the user does not say.
-fn title(target: &Target, paths: &[PathBuf]) -> String {
+fn title(target: &Target, paths: &[PathBuf], subject: &Subject) -> String {
     let name = |path: &Path| path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     match target {
         Target::Plan(plan) => name(plan),
         Target::Files => paths.first().map(|path| name(path)).unwrap_or_default(),
-        Target::Diff(range) => range.clone().unwrap_or_else(|| "branch".to_owned()),
-        Target::Staged => "staged".to_owned(),
-        Target::Worktree => "worktree".to_owned(),
+        Target::Diff(Some(range)) => words(range),
+        Target::Diff(None) => branch(subject).unwrap_or_else(|| "branch".to_owned()),
+        Target::Staged => "staged".to_owned() + &on_branch(subject),
+        Target::Worktree => "worktree".to_owned() + &on_branch(subject),
     }
 }
 
@@ -161,6 +162,22 @@ pub(super) fn intent_of(intent: &str, context: &Context) -> Result<String> {
         return Err(Error::usage("`--intent` is empty").hint("say what the change is meant to do, or leave it out"));
     }
     Ok(text)
+}
+
+/// The branch that is reviewed, else its commit.
+pub(super) fn branch(subject: &Subject) -> Option<String> {
+    let point = subject.point.as_ref()?;
+    Some(words(point.branch().unwrap_or_else(|| point.short())))
+}
+
+fn on_branch(subject: &Subject) -> String {
+    branch(subject).map(|branch| format!(" {branch}")).unwrap_or_default()
+}
+
+/// A revision in words: what parts it would be missing in the session's name, and the rest would run together.
+fn words(revision: &str) -> String {
+    let parts = revision.split(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_'));
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// The reviewers, and what chose them where that was not `[review]` or `-m`.
@@ -210,7 +227,7 @@ fn keeping(args: &ReviewArgs, subject: &review::Subject, context: &Context, conf
 
 /// What a review would send and cost.
 pub(super) fn estimated(request: &ReviewRequest, config: &Config) -> Estimate {
-    estimate_review(request, &judging(request, config), config.settings().session_reuse)
+    estimate_review(request, &judging(request, config))
 }
 
 /// Who votes on the findings, and how.

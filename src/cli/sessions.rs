@@ -50,14 +50,13 @@ pub(super) fn list(args: &ListArgs, context: &Context) -> Result<ExitCode> {
     if let Some(limit) = args.limit {
         sessions.drain(..sessions.len().saturating_sub(limit.get()));
     }
-    let views = sessions.into_iter().filter_map(|(layout, meta)| {
-        // One broken folder must not hide the others.
-        let view = View::read(layout).inspect_err(|error| context.printer.warning(error.to_string())).ok()?;
-        Some((meta, view.status))
+    // One broken folder must not hide the others.
+    let views = sessions.into_iter().filter_map(|(layout, _)| {
+        View::read(layout).inspect_err(|error| context.printer.warning(error.to_string())).ok()
     });
     let views: Vec<_> = views.collect();
     if context.global.json {
-        let rows: Vec<_> = views.iter().rev().map(|(meta, status)| ListEntry::new(meta, status)).collect();
+        let rows: Vec<_> = views.iter().rev().map(ListEntry::new).collect();
         context.printer.json(&rows)?;
     } else if views.is_empty() {
         context.printer.note(format!("no sessions in `{}`", base.display()));

@@ -61,11 +61,8 @@ fn list(place: &Place, limit: Option<NonZeroU32>) -> Result<CallToolResult> {
     let limit = limit.map_or(SHOWN, |limit| usize::try_from(limit.get()).unwrap_or(usize::MAX));
     sessions.drain(..all.saturating_sub(limit));
     // One broken folder must not hide the others.
-    let entries: Vec<ListEntry> = sessions
-        .into_iter()
-        .rev()
-        .filter_map(|(layout, meta)| Some(ListEntry::new(&meta, &View::read(layout).ok()?.status)))
-        .collect();
+    let entries: Vec<ListEntry> =
+        sessions.into_iter().rev().filter_map(|(layout, _)| Some(ListEntry::new(&View::read(layout).ok()?))).collect();
     object(&json!({"folder": catalogue.base(), "sessions": entries, "all": all}))
 }
 

@@ -9,7 +9,7 @@ use super::picture::{at_work_and_waiting, members};
 use crate::ids::SlotId;
 use crate::runner::Observer;
 use crate::session::slot::{Activity, SlotState};
-use crate::session::{Event, Phase, Record, SlotEnd, Status, Turn};
+use crate::session::{Event, InnerKind, Phase, Record, SlotEnd, Status, Turn};
 
 /// How long it may be quiet before a heartbeat.
 const HEARTBEAT: Duration = Duration::from_secs(60);
@@ -120,8 +120,22 @@ pub(super) fn warning(text: &str, ink: Ink) -> String {
 
 /// The line for an event, where it has one.
 pub(super) fn change(record: &Record, status: &Status, starts: Starts, ink: Ink) -> Option<String> {
-    let who = if status.phase == Phase::Judge { "judge " } else { "" };
+    let who = match status.phase {
+        Phase::Judge => "judge ",
+        Phase::Review => "reviewer ",
+        Phase::Fix(_) => "fixer ",
+        _ => "",
+    };
     match &record.event {
+        Event::PhaseStarted { phase: Phase::Fix(round) } if status.models.is_empty() => {
+            Some(format!("round {round} of repairs: the fixer's turn"))
+        }
+        Event::PhaseStarted { phase: Phase::Certify } => {
+            Some("certification: reviewers who have seen no repair look at the result".to_owned())
+        }
+        Event::PanelOpened { panel } if panel.kind != InnerKind::Fix => {
+            Some(format!("review {}: the reviewers' turn, then the judges'", panel.number))
+        }
         Event::SlotStarted { slot, attempt } if starts == Starts::Told => Some(match attempt {
             1 => format!("{who}{slot} started"),
             again => format!("{who}{slot} started (attempt {again})"),
@@ -189,7 +203,12 @@ fn ending(end: &SlotEnd, took: Option<u64>, ink: Ink) -> String {
 /// A line for each slot, or judge, that ended without an answer.
 #[must_use]
 pub fn unanswered(status: &Status) -> Vec<String> {
-    let who = if status.phase == Phase::Judge { "judge " } else { "slot " };
+    let who = match status.phase {
+        Phase::Judge => "judge ",
+        Phase::Review => "reviewer ",
+        Phase::Fix(_) => "fixer ",
+        _ => "slot ",
+    };
     let lines = status.models.iter().filter_map(|(slot, entry)| {
         let error = entry.error.as_ref()?;
         let state = entry.state.as_str();

@@ -29,6 +29,7 @@ mod shown;
 pub mod stats;
 mod tables;
 mod views;
+mod whose;
 
 pub use aside::Aside;
 pub use conversations::conversation_lines;

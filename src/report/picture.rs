@@ -113,7 +113,8 @@ pub(super) fn at_work_and_waiting(status: &Status) -> (usize, usize) {
 pub(super) const fn members(status: &Status) -> &'static str {
     match status.phase {
         Phase::Judge | Phase::Vote => "judges",
-        Phase::Review => "reviewers",
+        Phase::Review | Phase::Certify => "reviewers",
+        Phase::Fix(_) => "fixers",
         Phase::Init | Phase::Run | Phase::Verdict | Phase::Report => "slots",
     }
 }
@@ -131,7 +132,8 @@ fn summary(status: &Status, now: Timestamp, columns: usize) -> String {
         told.fold(String::new(), |text, (count, word)| format!("{text}{separator}{count} {word}"))
     };
     let words = rest(", ", ["running", "waiting", "failed"]);
-    let full = format!("{done} of {all} {} done{words}, {elapsed}", members(status));
+    let who = if all == 1 { members(status).trim_end_matches('s') } else { members(status) };
+    let full = format!("{done} of {all} {who} done{words}, {elapsed}");
     let shorter = format!("{done}/{all} done{words}, {elapsed}");
     let shortest = format!("{done}/{all} done{} {elapsed}", rest(" ", ["run", "wait", "fail"]));
     [full, shorter].into_iter().find(|text| text.len() <= columns).unwrap_or(shortest)

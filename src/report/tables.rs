@@ -7,8 +7,9 @@ use unicode_width::UnicodeWidthStr;
 
 use super::format::{bytes, seconds, without_controls};
 use super::picture::{doing_text, seconds_between};
+use super::whose::{FindingCounts, WhoseTurn};
 use crate::session::slot::SlotState;
-use crate::session::{Meta, SlotStatus, Status, View};
+use crate::session::{SlotStatus, Status, View};
 
 /// The text of `team status`: the session, each slot, then what to do about those that have no answer.
 #[must_use]
@@ -23,6 +24,9 @@ pub fn status_text(view: &View, now: Timestamp) -> String {
     // Writing to a string cannot fail.
     writeln!(text, "{}  {state} {when}{owner}", view.meta.session_id).ok();
     writeln!(text, "{}", view.layout.root().display()).ok();
+    if let Some(turn) = WhoseTurn::of(view) {
+        writeln!(text, "{}", turn.told(&view.meta.session_id)).ok();
+    }
     slots(&mut text, &view.status, now);
     if let Some((panel, status)) = &view.inner {
         writeln!(text, "{}  {}", panel.folder(), status.state.as_str()).ok();
@@ -82,16 +86,20 @@ fn note(entry: &SlotStatus) -> String {
 
 /// The text of `team list`, newest first. No line names a model: that is the verdict's to do.
 #[must_use]
-pub fn list_text(sessions: &[(Meta, Status)]) -> String {
+pub fn list_text(sessions: &[View]) -> String {
     let rows: Vec<[String; 4]> = sessions
         .iter()
         .rev()
-        .map(|(meta, status)| {
+        .map(|view| {
+            // Of a pipeline session those of the newest panel in it.
+            let panel = view.panel();
+            let seats = format!("{}/{}", panel.count(SlotState::Completed), panel.models.len());
+            let findings = FindingCounts::of(view).map(|counts| format!(", {}", counts.told())).unwrap_or_default();
             [
-                meta.session_id.clone(),
-                status.state.as_str().to_owned(),
-                format!("{}/{}", status.count(SlotState::Completed), status.models.len()),
-                without_controls(&meta.target).chars().take(50).collect(),
+                view.meta.session_id.clone(),
+                view.state().as_str().to_owned(),
+                seats + &findings,
+                without_controls(&view.meta.target).chars().take(50).collect(),
             ]
         })
         .collect();

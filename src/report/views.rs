@@ -9,8 +9,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::fix_record::FixRecord;
+use super::whose::{FindingCounts, WhoseTurn};
 use crate::findings::{FindingRecord, ReviewResult};
 use crate::ids::{DateTime, FormatVersion, SlotId};
+use crate::session::slot::SlotState;
 use crate::session::{History, Manifest, Meta, SessionKind, SessionState, Status, View};
 use crate::verdict::{TaskVerdict, Verdict};
 
@@ -24,6 +26,8 @@ pub struct StatusReport {
     path: PathBuf,
     /// The living owner, in words.
     owner: Option<String>,
+    /// Whose turn it is in a review or a fix; `null` where it is over, and of everything else.
+    turn: Option<WhoseTurn>,
     /// The session; what has no living owner is shown as interrupted and lost.
     status: Status,
     /// The newest panel inside of a pipeline session.
@@ -44,11 +48,12 @@ pub struct FolderReport {
 
 impl From<View> for StatusReport {
     fn from(view: View) -> Self {
+        let turn = WhoseTurn::of(&view);
         let of_round = view.round.as_ref().map(|(round, _)| view.folder_of(*round));
         let round = of_round.zip(view.round).map(|(folder, (_, status))| FolderReport { folder, status });
         let panel = view.inner.map(|(panel, status)| FolderReport { folder: panel.folder(), status });
         let path = view.layout.root().to_owned();
-        Self { version: FormatVersion::CURRENT, path, owner: view.owner, status: view.status, panel, round }
+        Self { version: FormatVersion::CURRENT, path, owner: view.owner, turn, status: view.status, panel, round }
     }
 }
 
@@ -68,18 +73,28 @@ pub struct ListEntry {
     started_at: Timestamp,
     /// How it stands.
     state: SessionState,
+    /// How many seats there are; of a review or a fix in its newest panel.
+    seats: usize,
+    /// How many of them completed.
+    completed: usize,
+    /// How the findings of a review or a fix stand.
+    findings: Option<FindingCounts>,
 }
 
 impl ListEntry {
-    /// The entry of a session that stands at `status`.
+    /// The entry of the session in `view`.
     #[must_use]
-    pub fn new(meta: &Meta, status: &Status) -> Self {
+    pub fn new(view: &View) -> Self {
+        let (meta, panel) = (&view.meta, view.panel());
         Self {
             session: meta.session_id.clone(),
             kind: meta.kind,
             target: meta.target.clone(),
             started_at: meta.started_at,
-            state: status.state,
+            state: view.state(),
+            seats: panel.models.len(),
+            completed: panel.count(SlotState::Completed),
+            findings: FindingCounts::of(view),
         }
     }
 }

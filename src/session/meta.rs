@@ -1,11 +1,14 @@
 //! `session-meta.json`: what a session is and how it ended. Owner: [`super`].
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 
 use jiff::Timestamp;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::{SessionError, read};
 use crate::ids::{DateTime, FormatVersion, Sha256Hash};
@@ -81,8 +84,7 @@ impl SessionState {
 }
 
 /// A part of a session's work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Phase {
     /// The folder is made.
     Init,
@@ -96,8 +98,75 @@ pub enum Phase {
     Review,
     /// Judges vote on what it found.
     Vote,
+    /// The fixer repairs, in the round of this number.
+    Fix(u32),
+    /// A panel that knows nothing of the repairs looks at the result.
+    Certify,
     /// What came of it is written down.
     Report,
+}
+
+impl Phase {
+    /// Those without a number.
+    const PLAIN: [(Self, &str); 8] = [
+        (Self::Init, "init"),
+        (Self::Run, "run"),
+        (Self::Judge, "judge"),
+        (Self::Verdict, "verdict"),
+        (Self::Review, "review"),
+        (Self::Vote, "vote"),
+        (Self::Certify, "certify"),
+        (Self::Report, "report"),
+    ];
+
+    /// What `word` stands for in a file.
+    fn of_word(word: &str) -> Option<Self> {
+        if let Some(round) = word.strip_prefix("fix-") {
+            let is_number = round.bytes().all(|byte| byte.is_ascii_digit()) && !round.starts_with('0');
+            return round.parse().ok().filter(|_| is_number).map(Self::Fix);
+        }
+        Self::PLAIN.into_iter().find(|(_, known)| *known == word).map(|(phase, _)| phase)
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fix(round) => write!(f, "fix-{round}"),
+            plain => {
+                let known = Self::PLAIN.into_iter().find(|(phase, _)| phase == plain);
+                f.write_str(known.map_or("", |(_, word)| word))
+            }
+        }
+    }
+}
+
+impl Serialize for Phase {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Phase {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        Self::of_word(&word).ok_or_else(|| de::Error::custom(format!("`{word}` is no phase of a session")))
+    }
+}
+
+impl JsonSchema for Phase {
+    fn schema_name() -> Cow<'static, str> {
+        "Phase".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let words: Vec<&str> = Self::PLAIN.iter().map(|(_, word)| *word).collect();
+        json_schema!({
+            "description": "A part of a session's work; `fix-N` is the round N of repairs.",
+            "type": "string",
+            "pattern": format!("^({}|fix-[1-9][0-9]*)$", words.join("|")),
+        })
+    }
 }
 
 /// The contents of `session-meta.json`.
@@ -234,4 +303,22 @@ fn digest(mut meta: serde_json::Value) -> std::io::Result<Sha256Hash> {
         *seal = serde_json::Value::Null;
     }
     Ok(Sha256Hash::of(&serde_json::to_vec(&meta).map_err(std::io::Error::other)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_phase_has_a_word_that_reads_back_and_rounds_have_their_number() {
+        let phases = Phase::PLAIN.into_iter().map(|(phase, _)| phase).chain([Phase::Fix(1), Phase::Fix(12)]);
+        for phase in phases {
+            let json = serde_json::to_string(&phase).unwrap();
+            assert_eq!(serde_json::from_str::<Phase>(&json).unwrap(), phase, "{json}");
+        }
+        assert_eq!(serde_json::to_string(&Phase::Fix(2)).unwrap(), "\"fix-2\"");
+        for bad in ["fix", "fix-", "fix-0", "fix-01", "fix-+1", "Run", ""] {
+            assert!(serde_json::from_str::<Phase>(&format!("\"{bad}\"")).is_err(), "{bad}");
+        }
+    }
 }

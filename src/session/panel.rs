@@ -110,8 +110,12 @@ impl PanelFolder {
             return Err(SessionError::Exists(layout.root().to_owned()));
         }
         let slots = new.slots;
-        fs::create_dir_all(&layout.errors())?;
-        fs::create_dir_all(&layout.work())?;
+        fs::ensure_dir(layout.root())?;
+        // Where nobody answers nothing is left behind.
+        if !slots.is_empty() {
+            fs::create_dir_all(&layout.errors())?;
+            fs::create_dir_all(&layout.work())?;
+        }
         for slot in &slots {
             fs::create_private_dir(&layout.work_of(*slot))?;
         }

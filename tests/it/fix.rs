@@ -7,6 +7,7 @@ mod declines;
 mod held;
 mod loops;
 mod outputs;
+mod pages;
 mod refused;
 mod resuming;
 mod world;

@@ -62,6 +62,12 @@ impl BranchPoint {
         let branch = self.branch.as_deref()?;
         Some(branch.strip_prefix("refs/heads/").unwrap_or(branch))
     }
+
+    /// The first characters of the commit's hash, as many as people are shown.
+    #[must_use]
+    pub fn short(&self) -> &str {
+        self.commit.get(..12).unwrap_or(&self.commit)
+    }
 }
 
 /// Says of points whether what was decided there holds here.

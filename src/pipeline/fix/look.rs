@@ -20,13 +20,13 @@ use crate::git::CommitId;
 use crate::judging::{Nonce, PromptError};
 use crate::pipeline::gate::{Limits, look_at_diff};
 use crate::pipeline::review::{
-    ReviewWork, RoundOutcome, RoundRequest, Source, Surroundings, TalkRound, Talks, Texts, consolidate, declined,
-    hold_round, omitted, open_ledger, sees_files, subject_text, take_snapshot, unusable,
+    ReviewWork, RoundOutcome, RoundRequest, Source, Surroundings, TalkRound, Talks, Texts, begin_phase, consolidate,
+    declined, hold_round, omitted, open_ledger, sees_files, subject_text, take_snapshot, unusable,
 };
 use crate::pipeline::roles;
 use crate::prompts::Prompts;
 use crate::secrets::Redactor;
-use crate::session::{Event, FixStep, ReviewExtent, Role, Session, SessionState};
+use crate::session::{Event, FixStep, Phase, ReviewExtent, Role, Session, SessionState};
 
 /// What a review of a fix needs.
 pub(super) struct Reviews<'a> {
@@ -108,7 +108,7 @@ impl Reviews<'_> {
             prompt(self.prompts, &ask, &nonce).map_err(|error| unusable(&error))
         };
         let input = if session.panel().has_inner(panel)? {
-            fs_err::read_to_string(session.layout().inner(panel).input())?
+            crate::fs::read_plain_text(session.layout().inner(panel).input())?
         } else {
             written(review_prompt)?
         };
@@ -143,6 +143,7 @@ impl Reviews<'_> {
             talks,
             failed: self.failed,
         };
+        begin_phase(session, if is_last { Phase::Certify } else { Phase::Review }, around)?;
         match hold_round(session, &request, around).await? {
             RoundOutcome::Ended(mut round) => {
                 let usable = round.seats.values().filter(|seat| seat.read().is_some()).count();

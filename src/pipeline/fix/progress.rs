@@ -1,7 +1,7 @@
 //! How far a fix has come: a fold of its session's record, and of nothing else.
 
 use super::stop::StopReason;
-use crate::session::{AttemptEnd, Event, FixStep, GivenUp, Record, ReviewExtent};
+use crate::session::{AttemptEnd, Event, FixStep, GivenUp, Phase, Record, ReviewExtent};
 
 /// A review that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -153,6 +153,24 @@ impl Progress {
         }
     }
 
+    /// The parts of the work that are finished, in the order in which they first were.
+    pub(super) fn phases(&self) -> Vec<Phase> {
+        let mut phases = Vec::new();
+        if !self.reviews.is_empty() {
+            phases.extend([Phase::Review, Phase::Vote]);
+        }
+        let ended = self.rounds.iter().filter(|round| round.end.is_some());
+        phases.extend(ended.map(|round| Phase::Fix(round.number)));
+        // All of it was looked at once more, as it is now.
+        let certified = self
+            .reviews
+            .iter()
+            .skip(1)
+            .any(|review| review.extent == ReviewExtent::Full && self.tip() == Some(review.commit.as_str()));
+        phases.extend(certified.then_some(Phase::Certify));
+        phases
+    }
+
     /// How many rounds of repairs ended.
     pub(super) fn ended_rounds(&self) -> u32 {
         u32::try_from(self.rounds.iter().filter(|round| round.end.is_some()).count()).unwrap_or(u32::MAX)
@@ -207,6 +225,8 @@ mod tests {
         assert_eq!(progress(&steps).review_due(0), Some(ReviewExtent::Full));
         steps.push(reviewed(3, "c", ReviewExtent::Full, 0));
         assert_eq!(progress(&steps).review_due(0), None);
+        assert_eq!(progress(&steps).phases(), [Phase::Review, Phase::Vote, Phase::Fix(1), Phase::Certify]);
+        assert_eq!(progress(&steps[..3]).phases(), [Phase::Review, Phase::Vote, Phase::Fix(1)]);
         assert_eq!(progress(&steps).open(0), [2, 0, 0]);
     }
 

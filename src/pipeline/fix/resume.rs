@@ -15,8 +15,8 @@ use crate::error::{Error, Result};
 use crate::findings::{FindingRecord, Findings, LedgerRead};
 use crate::git::Git;
 use crate::pipeline::gate::ask_failed;
-use crate::pipeline::review::Rest;
-use crate::session::{Record, Session, waiting};
+use crate::pipeline::review::{Rest, check_failed};
+use crate::session::{Event, InnerKind, Record, Session, waiting};
 
 /// How long one question to git may take.
 const GIT_LIMIT: Duration = Duration::from_secs(120);
@@ -66,6 +66,13 @@ impl LeftOfFix {
         let rest =
             Rest::of(session, &plan.review, plan.terms(), drifted, |prompts| hashes_of(prompts, &plan), options)?;
         let progress = Progress::of(records);
+        let newest = records.iter().rev().find_map(|record| match record.event {
+            Event::PanelOpened { panel } if panel.kind != InnerKind::Fix => Some(panel),
+            _ => None,
+        });
+        if let (true, Some(panel)) = (options.failed, newest) {
+            check_failed(session, panel, "the next review of the fix asks every reviewer; `team fix` begins anew")?;
+        }
         let state = session.panel().status().state;
         Ok(Self {
             rest,

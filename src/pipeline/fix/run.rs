@@ -29,12 +29,12 @@ use crate::findings::{FindingId, Findings, LedgerEntry};
 use crate::git::{Git, RepoPath};
 use crate::pipeline::declines::DeclineRegister;
 use crate::pipeline::guard::{Watch, protect};
-use crate::pipeline::review::{Surroundings, Texts, asked_text, grow, open_ledger};
+use crate::pipeline::review::{Surroundings, Texts, asked_text, begin_phase, grow, open_ledger};
 use crate::prompts::{PromptName, Prompts};
 use crate::runner::StopAll;
 use crate::secrets::Redactor;
 use crate::session::{
-    AttemptEnd, Cast, Event, FixStep, GivenUp, NewPipeline, NewSession, Question, Session, SessionKind, waiting,
+    AttemptEnd, Cast, Event, FixStep, GivenUp, NewPipeline, NewSession, Phase, Question, Session, SessionKind, waiting,
 };
 
 /// How long one question to git in the user's repository may take.
@@ -123,6 +123,8 @@ pub(super) async fn go_on<R: CryptoRng>(
         }
         Err(error) => (Decision::NoDecision { why: "the fix did not come to its end".to_owned() }, None, Some(error)),
     };
+    let phases = Progress::of(session.panel().records()).phases();
+    phases.into_iter().for_each(|phase| session.finish_phase(phase));
     // A limit that the fix itself ended by is no reason to call it cancelled.
     let stop = if matches!(decision, Decision::Fix { .. }) {
         stop.filter(|stop| matches!(stop, StopAll::Signal(_) | StopAll::Request))
@@ -432,6 +434,7 @@ impl Turning<'_> {
             reuse: plan.review.session_reuse,
             failed: self.fix.failed,
         };
+        begin_phase(session, Phase::Fix(round), around)?;
         let mut folder = turn.open(session, around).await?;
         let mut attempts: Vec<AttemptEnd> = progress.attempts(round).to_vec();
         let is_enough = |attempts: &[AttemptEnd]| {

@@ -27,7 +27,7 @@ use crate::runner::{Checks, Purpose, SlotJob, run_panel};
 use crate::secrets::Redactor;
 use crate::session::slot::SlotState;
 use crate::session::{
-    Admission, AttemptEnd, Event, NewInner, NewTurn, PanelFolder, Participant, Role, Session, SessionState, Turn,
+    Admission, AttemptEnd, Event, NewInner, NewTurn, PanelFolder, Participant, Phase, Role, Session, SessionState, Turn,
 };
 
 /// The name of the list of the fixer's files, and of a patch's.
@@ -135,7 +135,7 @@ impl FixTurn<'_> {
     pub(super) async fn open(&self, session: &mut Session, around: &mut Surroundings<'_>) -> Result<PanelFolder> {
         let panel = Place::panel(self.round);
         let input = if session.panel().has_inner(panel)? {
-            fs_err::read_to_string(session.layout().inner(panel).input())?
+            crate::fs::read_plain_text(session.layout().inner(panel).input())?
         } else {
             self.prompt(None, around).await?
         };
@@ -272,6 +272,10 @@ impl FixTurn<'_> {
             let panel = Panel { session: &around.session, manifest: &manifest, workspace: None };
             let shared = around.services.shared(panel, around.terms.limits, Checks::default());
             let at_once = around.services.at_once();
+            let phase = Phase::Fix(self.round);
+            if folder.status().phase != phase {
+                record(folder, Event::PhaseStarted { phase }, &mut *around.observer)?;
+            }
             run_panel(folder, vec![job], shared, at_once, &mut *around.control, &mut *around.observer).await?;
         }
         if self.reuse.is_some() {

@@ -91,7 +91,12 @@ impl Facts {
         // A review has a receipt of its own.
         if !self.files.is_empty() && self.kind == GateKind::Vote {
             let omitted = self.files.iter().filter(|file| file.omitted.is_some()).count();
-            notes.push(format!("{} of {} changed files were looked at", self.files.len() - omitted, self.files.len()));
+            let (seen, all) = (self.files.len() - omitted, self.files.len());
+            notes.push(match (seen, all) {
+                (1, 1) => "the one changed file was looked at".to_owned(),
+                (1, _) => format!("1 of {all} changed files was looked at"),
+                _ => format!("{seen} of {all} changed files were looked at"),
+            });
             let listed = self.files.iter().filter_map(|file| Some((file, file.omitted?))).take(NAMED);
             notes.extend(
                 listed.map(|(file, reason)| format!("not looked at: {} ({})", quoted(&file.path), reason.describe())),

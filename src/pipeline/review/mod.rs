@@ -7,6 +7,7 @@
 //! arguments. Owns `design.md` or `diff.patch`, `findings.jsonl`, `verdict.json`, `verdict.md` and `report.md` of the
 //! session, `workspace/`, and `consolidated.md` of each panel.
 
+mod again;
 mod ledger;
 mod outcome;
 mod pending;
@@ -25,6 +26,7 @@ mod texts;
 mod told;
 mod votes;
 
+pub(super) use again::check_failed;
 pub(super) use ledger::{grow, open as open_ledger};
 pub(super) use outcome::{about, empty, not_done, was_stopped};
 pub use outcome::{found, not_held, reported};
@@ -34,7 +36,7 @@ pub use request::ReviewRequest;
 pub(super) use request::{ReviewPlan, ReviewWork};
 pub use rest::Rest;
 pub use resume::{Left, finished_review, resume_review};
-pub(super) use round::{RoundOutcome, RoundRequest, Surroundings, hold_round};
+pub(super) use round::{RoundOutcome, RoundRequest, Surroundings, begin_phase, hold_round};
 pub use run::review;
 pub(super) use run::{asked_text, subject_text};
 pub use seats::SeatEnd;
@@ -43,4 +45,5 @@ pub use subject::{Source, Subject, SubjectKind};
 pub(super) use talks::{Round as TalkRound, Talks};
 pub use target::{Look, Target, look};
 pub(super) use texts::{Texts, declined, omitted, unusable};
+pub(super) use told::spent;
 pub(super) use votes::sees_files;

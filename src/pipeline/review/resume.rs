@@ -2,6 +2,7 @@
 
 use rand::CryptoRng;
 
+use super::again::check_failed;
 use super::publish::published;
 use super::request::{ReviewPlan, ReviewWork};
 use super::rest::Rest;
@@ -31,6 +32,9 @@ impl Left {
         let mut drifted = Drifted::new(session.layout(), records);
         drifted.look(records, session.layout())?;
         let panel = panel_of(&plan.review);
+        if options.failed {
+            check_failed(session, panel, "`team review` reviews anew, in a session of its own")?;
+        }
         if session.panel().has_inner(panel)? {
             let inner = session.panel().enter_inner(panel)?;
             inner.check_answers()?;

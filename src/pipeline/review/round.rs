@@ -15,13 +15,13 @@ use super::talks::{Spoken, Talks};
 use super::texts::Texts;
 use super::votes::{Voters, hold_vote, severities};
 use crate::config::{OwnAnswers, ResolvedModel};
-use crate::engine::{Services, Terms, show_last, total};
+use crate::engine::{Services, Terms, record, show_last, total};
 use crate::error::Result;
 use crate::findings::{EarlierDeclines, FindingVotes, Identified, Known, merge};
 use crate::ids::{Sha256Hash, SlotId};
 use crate::pipeline::guard::Watch;
 use crate::runner::{Control, Meter, Observer, StopAll, Workspace};
-use crate::session::{Admission, Event, InnerPanel, Layout, NewInner, PanelFolder, Session, SessionKind};
+use crate::session::{Admission, Event, InnerPanel, Layout, NewInner, PanelFolder, Phase, Session, SessionKind};
 
 /// What surrounds a round.
 pub(in crate::pipeline) struct Surroundings<'a> {
@@ -195,8 +195,21 @@ pub(in crate::pipeline) async fn hold_round(
     Ok(RoundOutcome::Ended(Box::new(RoundEnd { folder, seats, votes, vote, touched })))
 }
 
+/// Records in the session whose turn it is, where that is not known.
+pub(in crate::pipeline) fn begin_phase(
+    session: &mut Session,
+    phase: Phase,
+    around: &mut Surroundings<'_>,
+) -> Result<()> {
+    if session.panel().status().phase == phase {
+        return Ok(());
+    }
+    record(session.panel_mut(), Event::PhaseStarted { phase }, &mut *around.observer)?;
+    Ok(())
+}
+
 /// Whether what `panel` found is in the ledger: from then on no reviewer is asked, for ids go by all that was found.
-fn is_raised(session: &Session, panel: InnerPanel) -> bool {
+pub(super) fn is_raised(session: &Session, panel: InnerPanel) -> bool {
     let since = session.panel().records().iter().skip_while(|record| record.event != Event::PanelOpened { panel });
     since.into_iter().any(|record| matches!(record.event, Event::LedgerWritten { .. }))
 }

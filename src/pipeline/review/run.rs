@@ -7,7 +7,7 @@ use rand::CryptoRng;
 
 use super::publish::{Published, publish, published};
 use super::request::{ReviewPlan, ReviewRequest, ReviewWork};
-use super::round::{RoundOutcome, RoundRequest, Surroundings, hold_round};
+use super::round::{RoundOutcome, RoundRequest, Surroundings, begin_phase, hold_round};
 use super::snapshot;
 use super::talks::Talks;
 use super::texts::{Texts, declined, omitted};
@@ -21,7 +21,7 @@ use crate::ids::Sha256Hash;
 use crate::judging::Nonce;
 use crate::pipeline::guard::protect;
 use crate::prompts::Prompts;
-use crate::session::{Cast, Event, InnerPanel, NewPipeline, NewSession, Session, SessionState, accepted};
+use crate::session::{Cast, Event, InnerPanel, NewPipeline, NewSession, Phase, Session, SessionState, accepted};
 
 /// Holds a review in a session of its own.
 ///
@@ -138,7 +138,7 @@ async fn hold(
     let declined = declined(&nothing, &work.declined, panel.number);
     let input = if session.panel().has_inner(panel)? {
         // What its reviewers were asked.
-        fs_err::read_to_string(session.layout().inner(panel).input())?
+        crate::fs::read_plain_text(session.layout().inner(panel).input())?
     } else {
         let nonce = Nonce::draw(&mut &mut *around.rng);
         Texts::first(prompts, artefact, &declined, &nonce)?
@@ -158,6 +158,7 @@ async fn hold(
         talks: Talks::begun(session, work.session_reuse, cast.panel.len()),
         failed,
     };
+    begin_phase(session, Phase::Review, around)?;
     match hold_round(session, &request, around).await? {
         RoundOutcome::Ended(round) => {
             look_last(session.panel_mut(), around.services, &mut *around.observer).await?;

@@ -266,7 +266,7 @@ pub(in crate::pipeline) const fn sees_files(model: &ResolvedModel) -> bool {
 }
 
 /// Whether the vote is over: what it came to is written, and its record closed.
-fn is_over(round: &PanelFolder) -> bool {
+pub(super) fn is_over(round: &PanelFolder) -> bool {
     let written = |event: &Event| matches!(event, Event::FileWritten { file, .. } if file == "verdict.json");
     round.status().state == SessionState::Completed && round.records().iter().any(|record| written(&record.event))
 }

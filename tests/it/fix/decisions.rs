@@ -1,13 +1,12 @@
 //! What only a person can decide parks a fix, and goes on where it was.
 
 use super::world::{MENDED, MENDS, Repo, WEIGH, finding, keys, looks, panel, with_fixer};
-use crate::support::TeamToml;
+use crate::support::{TeamToml, wait_until};
 
 #[test]
 fn a_finding_that_asks_for_a_person_is_not_touched_before_that_person_says_so() {
     let noted = format!("grep -q 'keep the name' && {MENDS}");
     let repo = Repo::with(&panel("ask-user", &noted));
-    let before = repo.of_the_user();
     let (out, err) = repo.fix(&[], 5);
     assert!(
         out.contains("# A decision is needed") && out.contains("## F01 (high, sustained) at src/sum.rs:3"),
@@ -16,6 +15,11 @@ fn a_finding_that_asks_for_a_person_is_not_touched_before_that_person_says_so() 
     assert!(err.contains("waits for a decision"), "{err}");
     let session = repo.session();
     assert_eq!(session.json("session-meta.json")["status"], "awaiting_decision");
+    let (status, _) = repo.team(&["status"], 0);
+    assert!(status.contains(&format!("your turn: `team respond {}`", session.id())), "{status}");
+    let (status, _) = repo.team(&["status", "--json"], 0);
+    let status: serde_json::Value = serde_json::from_str(&status).unwrap();
+    assert_eq!(status["turn"], serde_json::json!({ "actor": "person", "number": 1, "certifies": false }));
     assert!(!session.dir().join("fixes").exists());
     // Asked again it shows the same, and does nothing; neither does a look at it without an answer.
     assert!(repo.team(&["resume", "latest"], 5).0.contains("## F01"));
@@ -25,11 +29,24 @@ fn a_finding_that_asks_for_a_person_is_not_touched_before_that_person_says_so() 
         (&["--fix", "F01", "--decline", "F01"], "cannot be both"),
         (&["--note", "x"], "nothing is decided"),
         (&["--fix", "f1"], "is not the id of a finding"),
+        (&["--reopen", "F01"], "F01 is sustained already"),
+        (&["--decline", "F01", "--note", &"x".repeat(1001)], "a note of 1001 characters is too long"),
+        (&["--add", "src/sum.rs:none: it leaks"], "`none` is no line of `src/sum.rs`"),
+        (&["--add", "../sum.rs:1: it leaks"], "no path inside of the repository"),
+        (&["--fix", "F01", "--repository", "ai-docs"], "is not in the repository at"),
+        (&["--fix", "F01", "--repository", "nowhere"], "is not the repository of the fix any more"),
     ] {
         let (_, err) = repo.team(&[&["respond", "latest"], wrong].concat(), 2);
         assert!(err.contains(told), "{told}: {err}");
+        assert_eq!(session.json("session-meta.json")["status"], "awaiting_decision");
     }
-    repo.team(&["respond", "latest", "--fix", "F01", "--note", "keep the name"], 0);
+    let (_, err) = repo.team(&["resume", "latest", "--failed"], 5);
+    assert!(!err.contains("is not asked again"), "{err}");
+    // Named twice it is one; the branch has moved on since, which is said.
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "moved on"]);
+    let before = repo.of_the_user();
+    let (_, err) = repo.team(&["respond", "latest", "--fix", "F01,F01", "--note", "keep the name"], 0);
+    assert!(err.contains("now; the fix goes on from"), "{err}");
     assert_eq!(repo.of_the_user(), before);
     let branch = repo.new_branches().remove(0);
     assert_eq!(repo.git(&["show", &format!("{branch}:src/sum.rs")]), MENDED.trim_end());
@@ -37,7 +54,39 @@ fn a_finding_that_asks_for_a_person_is_not_touched_before_that_person_says_so() 
     assert!(repo.report().contains("repair F01: keep the name"), "{}", repo.report());
     assert_eq!(repo.session().json("session-meta.json")["status"], "completed");
     let (_, err) = repo.team(&["respond", "latest", "--skip"], 2);
-    assert!(err.contains("waits for no decision"), "{err}");
+    assert!(err.contains("has ended, and waits for no decision"), "{err}");
+    let (_, err) = repo.team(&["respond", "latest"], 2);
+    assert!(err.contains("nothing is decided, and"), "{err}");
+}
+
+#[test]
+fn of_two_who_answer_at_once_one_goes_on_and_the_other_is_told_who_does() {
+    let waits = "cat > /dev/null; touch \"$HOME/asked\"; while ! test -e \"$HOME/go\"; do sleep 0.05; done; exit 4";
+    let repo = Repo::with(&panel("ask-user", waits));
+    repo.fix(&[], 5);
+    let mut first = repo.env.start(&["respond", "latest", "--fix", "F01"]);
+    let asked = repo.env.home().join("asked");
+    wait_until("the fixer", || asked.exists().then_some(()));
+    let (status, _) = repo.team(&["status"], 0);
+    assert!(status.contains("the fixer's turn, in round 1 of repairs"), "{status}");
+    let (_, err) = repo.team(&["respond", "latest", "--decline", "F01"], 2);
+    assert!(err.contains("process "), "{err}");
+    std::fs::write(repo.env.home().join("go"), "").unwrap();
+    first.wait();
+    assert_eq!(repo.states()["F01"], "sustained");
+    assert!(!repo.env.path("ai-docs/sessions/declines.jsonl").exists());
+}
+
+#[test]
+fn a_fix_that_was_cut_off_waits_for_no_decision_and_a_run_never_does() {
+    let repo = Repo::with(&panel("ask-user", MENDS));
+    let output = repo.env.team(&["fix"]).env("TEAM_FAULT_POINT", "ledger-written").output().unwrap();
+    assert_eq!(output.status.code(), None);
+    let (_, err) = repo.team(&["respond", "latest", "--skip"], 2);
+    assert!(err.contains("waits for no decision: it was cut off or stopped"), "{err}");
+    repo.team(&["run", "-m", "rc", "hello"], 0);
+    let (_, err) = repo.team(&["respond", "latest", "--skip"], 2);
+    assert!(err.contains("is neither a fix nor a review"), "{err}");
 }
 
 #[test]
@@ -73,7 +122,7 @@ fn a_finding_of_a_persons_own_is_repaired_like_one_that_was_voted_for() {
     repo.fix(&[], 5);
     let add = ["respond", "latest", "--decline", "F01", "--add", "src/sum.rs:1: it says nothing about itself"];
     let (out, err) = repo.team(&add, 0);
-    assert!(out.contains("| F02 | high | mended | src/sum.rs:1 | it says nothing about itself |"), "{out}\n{err}");
+    assert!(out.contains("| F02 | high | mended | `src/sum.rs:1` | it says nothing about itself |"), "{out}\n{err}");
     assert_eq!(repo.states(), [("F01", "declined"), ("F02", "verified")].map(|(a, b)| (a.into(), b.into())).into());
 }
 

@@ -38,7 +38,7 @@ fn files_are_reviewed_as_they_are_with_numbered_lines_and_keys_are_never_sent() 
     assert!(asked.contains("==== src/a.rs") && asked.contains("    2  fn b() {}"), "{asked}");
     assert!(!asked.contains("PRIVATE"), "{asked}");
     let told = env.session().text("verdict.md");
-    assert!(told.contains("1 of 3 files were looked at") && told.contains("src/id_rsa"), "{told}");
+    assert!(told.contains("1 of 3 files was looked at") && told.contains("src/id_rsa"), "{told}");
     let (_, err) = finish(&env, &["review", "nowhere.rs"], 2);
     assert!(err.contains("there is no file") && err.contains("nowhere.rs"), "{err}");
     let (_, err) = finish(&env, &["review"], 2);

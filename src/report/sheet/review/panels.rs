@@ -50,6 +50,12 @@ impl<'a> Panels<'a> {
         Self { reviews: reviews.collect() }
     }
 
+    /// Of a session in which none was opened.
+    #[cfg(test)]
+    pub(super) const fn none() -> Self {
+        Self { reviews: Vec::new() }
+    }
+
     fn review(&self, folder: &str) -> Option<&Review<'a>> {
         self.reviews.iter().find(|review| review.folder == folder)
     }
@@ -93,7 +99,7 @@ impl<'a> Panels<'a> {
             let voters = review.ballots.as_ref().map_or_else(
                 || if review.judges.is_empty() { "no vote was held".to_owned() } else { "unknown".to_owned() },
                 |ballots| {
-                    let voted = ballots.judges.iter().filter(|judge| judge.votes().next().is_some()).count();
+                    let voted = ballots.judges.iter().filter(|judge| !judge.ballot.votes.is_empty()).count();
                     format!("{voted} of {}", ballots.judges.len())
                 },
             );
@@ -146,8 +152,7 @@ impl<'a> Panels<'a> {
         for review in &self.reviews {
             let Some(ballots) = &review.ballots else { continue };
             for judge in &ballots.judges {
-                let said = judge.said();
-                let count = |vote| said.votes.iter().filter(|cast| cast.verdict == vote).count();
+                let count = |vote| judge.ballot.votes.iter().filter(|cast| cast.verdict == vote).count();
                 rows.push(FindingJudgeRow {
                     panel: review.number,
                     seat: Seat { id: judge.id, name: review.judges.first().and_then(|part| part.name_of(judge.id)) },
@@ -156,7 +161,7 @@ impl<'a> Panels<'a> {
                     sustain: count(FindingVote::Sustain),
                     reject: count(FindingVote::Reject),
                     ask: count(FindingVote::Ask),
-                    missing: said.missing.len(),
+                    missing: judge.ballot.missing.len(),
                 });
             }
         }
@@ -234,5 +239,12 @@ fn ballots(layout: &Layout, part: &Part, integrity: &Integrity) -> Option<Findin
     };
     let recorded = part.records.iter().rev().find_map(recorded)?;
     let bytes = crate::fs::read_plain(layout.root().join(&file)).ok()?;
-    (Sha256Hash::of(&bytes) == recorded).then(|| serde_json::from_slice(&bytes).ok()).flatten()
+    let votes = (Sha256Hash::of(&bytes) == recorded).then(|| serde_json::from_slice::<FindingVotes>(&bytes).ok());
+    let mut votes = votes.flatten()?;
+    // What a judge was asked for once more is a part of what it said.
+    for judge in &mut votes.judges {
+        judge.ballot = judge.said();
+        judge.repair = None;
+    }
+    Some(votes)
 }
