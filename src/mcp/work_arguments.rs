@@ -138,9 +138,9 @@ pub(super) struct WorkArguments {
     pub(super) name: Option<String>,
     /// A folder below the working directory to make the session in.
     pub(super) path: Option<String>,
-    /// Answer when it has ended, with progress, instead of at once [default: false].
+    /// Answer when it is over, with progress, not at once [default: false].
     pub(super) wait: Option<bool>,
-    /// Whether it goes on when this server ends; otherwise it is stopped then, and can be resumed [default: false].
+    /// Go on when this server ends, instead of being stopped (then `resume`) [default: false].
     pub(super) detach: Option<bool>,
 }
 
@@ -259,7 +259,7 @@ pub(super) struct RespondArguments {
     /// Take back that these were declined.
     #[schemars(with = "Option<Vec<String>>")]
     pub(super) reopen: Option<Vec<FindingId>>,
-    /// Findings of the user's own, which are repaired: `FILE:LINE: what is wrong`, or only what is wrong.
+    /// Findings of the user's own to repair: `FILE:LINE: what is wrong`, or only that.
     pub(super) add: Option<Vec<String>>,
     /// End it here.
     pub(super) end: Option<End>,
@@ -272,9 +272,9 @@ pub(super) struct RespondArguments {
     #[schemars(with = "Option<String>")]
     #[serde(default, deserialize_with = "text_of")]
     pub(super) timeout: Option<Limit>,
-    /// Answer when it has ended or waits again, with progress, instead of at once [default: false].
+    /// Answer when it is over or waits again, with progress, not at once [default: false].
     pub(super) wait: Option<bool>,
-    /// Whether it goes on when this server ends [default: false].
+    /// Go on when this server ends [default: false].
     pub(super) detach: Option<bool>,
 }
 

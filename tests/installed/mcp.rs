@@ -144,16 +144,16 @@ fn with_a_fault() -> TestEnv {
     let env = world();
     let script = |steps: &[&str]| toml::Value::from(steps.to_vec());
     let block = json!({"findings": [{
-        "severity": "high", "action": "ask-user", "file": "src/sum.rs", "line": 2, "title": "One is left out",
-        "description": "The last item is not summed.", "evidence": "The bound.", "suggestion": "Sum all.",
+        "severity": "high", "action": "ask-user", "file": "src/sum.rs", "line": 2, "title": "The last one is not summed",
+        "description": "The bound leaves it out.", "evidence": "The bound.", "suggestion": "Sum all.",
     }]});
     let found = format!("```findings\\n{block}\\n```");
-    let looks = format!("look src/sum.rs - 1 ;; {found} ;; ```findings\\n{{\"findings\": []}}\\n```");
+    let looks = format!("look src/sum.rs n - 1 ;; {found} ;; ```findings\\n{{\"findings\": []}}\\n```");
     let mends =
         "cat > /dev/null; printf 'fn sum(n: u32) -> u32 {\\n    (0..n).sum()\\n}\\n' > src/sum.rs; echo F01: mended";
     let settings = TeamToml::new()
-        .agent("zebra", &[&looks, "weigh sustain", "answer black", "vote approve"])
-        .agent("yak", &[&looks, "weigh sustain", "answer brown", "vote approve"])
+        .agent("zebra", &[&looks, "weigh added summed n - 1", "answer black", "vote approve"])
+        .agent("yak", &[&looks, "weigh added summed n - 1", "answer brown", "vote approve"])
         .panel(&["zebra", "yak"])
         .model("mender", &[("command", script(&["sh", "-c", mends]))])
         .key("fix", toml::Value::Table(toml::from_str("fixer = \"mender\"").unwrap()));
