@@ -11,8 +11,8 @@
 //! | 3 | [`runner`] | N slots at once: dispatcher, executor, limits, signals, processes |
 //! | 4 | [`judging`] | assignment, prompts, ballots |
 //! | 5 | [`verdict`] [`findings`] | tally, statistics, rendering; what reviewers find: read, merged, voted on, and the ledger of it |
-//! | 6 | [`engine`] [`report`] | run, judge, verdict and close put together, and the check of what they left; what is shown while they go on, here or from another terminal, a session as one HTML file or as text, counts over many sessions, the schemas of what is written, and what CI systems read |
-//! | 7 | [`pipeline`] | the gate: which commits, which settings, what is sent of a change; reviews: what is looked at, the panel, the vote on what it found, and what came of it, for people; conversations with roles over rounds; the loop that repairs what a review found |
+//! | 6 | [`engine`] [`report`] | run, judge, verdict and close put together, and the check of what they left; what is shown while they go on, here or from another terminal, a session, a review or a fix as one HTML file or as text, counts over many sessions, the schemas of what is written, and what CI systems read |
+//! | 7 | [`pipeline`] | the gate: which commits, which settings, what is sent of a change; reviews: what is looked at, the panel, the vote on what it found, and what came of it, for people; conversations with roles over rounds; the loop that repairs what a review found; what of the user's own is kept from all of their programs |
 //! | 8 | [`cli`] [`mcp`] | the command line: one file per command; the tools, resources and prompts for coding agents |
 //!
 //! # Who writes which file of a session

@@ -122,7 +122,7 @@ async fn work(args: &FixArgs, context: &Context) -> Result<Ended> {
     };
     request.check()?;
     if args.who.choice.estimate {
-        let whole = estimate_fix(&request, &judging(&request.review, config), settings.session_reuse);
+        let whole = estimate_fix(&request, &judging(&request.review, config));
         return estimate::show(context, &whole).map(Ended::Estimated);
     }
     if let Some(chosen) = &chosen {

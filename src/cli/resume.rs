@@ -66,11 +66,16 @@ pub(super) async fn resume(args: &ResumeArgs, context: &Context) -> Result<ExitC
             folder.display()
         ));
     }
+    let is_import_lost = matches!(left.dropped(), Some(Dropped::Ballots { .. }));
     let prepared = prepare_again(context, &session, &left.asked(), left.terms()).await?;
     let resumed =
         conclude(context, prepared, async |context| engine::resume(session, left, context, &mut rand::rng()).await)
             .await?;
-    Ok(resumed.exit_code())
+    // What was to be counted is not, whatever was decided before it.
+    Ok(match resumed.exit_code() {
+        ExitCode::DONE if is_import_lost => ExitCode::NO_DECISION,
+        code => code,
+    })
 }
 
 /// The same of a review.

@@ -1,11 +1,14 @@
 //! Finds the one block of a reply that holds what its author found.
 
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 use super::json;
 use super::reading::read_all;
 use super::{FindingsNote, FindingsNoteKind, FindingsRead};
 use crate::judging::{Blocks, blocks_called, whole_json};
+use crate::prompts::PromptName;
 
 /// What the block is called.
 const NAME: &str = "findings";
@@ -25,6 +28,9 @@ pub enum BadFindings {
         /// Whether there is a `json` block, which is not one.
         json: bool,
     },
+    /// There is nothing but the example that the instructions give.
+    #[error("the `findings` block is the example of the instructions, and says nothing of what was to be reviewed")]
+    Example,
     /// There are several, and they differ.
     #[error("the reply has {count} different fenced `findings` blocks where exactly one is expected")]
     Several {
@@ -71,14 +77,20 @@ pub fn read_findings(reply: &str) -> Result<FindingsRead, BadFindings> {
 /// As [`read_findings`].
 pub fn read_findings_below(reply: &str, roots: &[&str]) -> Result<FindingsRead, BadFindings> {
     let reply = reply.trim_start_matches('\u{feff}');
-    let Blocks { named, json, quoted } = blocks_called(NAME, reply);
+    let Blocks { mut named, json, quoted } = blocks_called(NAME, reply);
+    let blocks = named.len();
+    // Whoever repeats what it was asked with has found nothing of that.
+    named.retain(|block| !is_example(block));
+    let repeated = blocks - named.len();
     let mut notes = Vec::new();
     let mut note = |kind| notes.push(FindingsNote { kind, finding: None, text: None });
-    if quoted > 0 {
+    if quoted + repeated > 0 {
         note(FindingsNoteKind::QuotedBlock);
     }
     let value = match named.as_slice() {
+        [] if repeated > 0 => return Err(BadFindings::Example),
         [] => match whole_json(reply) {
+            Some(text) if is_example(text) => return Err(BadFindings::Example),
             Some(text) => parsed(text)?,
             None => return Err(BadFindings::NoBlock { quoted, json: !json.is_empty() }),
         },
@@ -97,6 +109,15 @@ pub fn read_findings_below(reply: &str, roots: &[&str]) -> Result<FindingsRead, 
     let mut read = read_all(&value, roots).map_err(BadFindings::Shape)?;
     notes.append(&mut read.notes);
     Ok(FindingsRead { notes, ..read })
+}
+
+/// Whether `text` is the example of the instructions.
+fn is_example(text: &str) -> bool {
+    static EXAMPLE: LazyLock<Option<Value>> = LazyLock::new(|| {
+        let Blocks { named, .. } = blocks_called(NAME, PromptName::FindingsFormat.embedded());
+        json::read(named.first()?).ok()
+    });
+    EXAMPLE.as_ref().is_some_and(|example| parsed(text).as_ref() == Ok(example))
 }
 
 fn parsed(text: &str) -> Result<Value, BadFindings> {
@@ -144,6 +165,15 @@ mod tests {
         ] {
             assert_eq!(reads_one(&reply), [], "{reply}");
         }
+    }
+
+    #[test]
+    fn the_example_of_the_instructions_is_no_finding_of_whoever_repeats_it() {
+        let asked = PromptName::FindingsFormat.embedded();
+        assert_eq!(read_findings(asked), Err(BadFindings::Example));
+        let example = blocks_called(NAME, asked).named[0].to_string();
+        assert_eq!(read_findings(&example), Err(BadFindings::Example));
+        assert_eq!(reads_one(&format!("{asked}\n```findings\n{ONE}\n```")), [FindingsNoteKind::QuotedBlock]);
     }
 
     #[test]

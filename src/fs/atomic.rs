@@ -22,12 +22,19 @@ pub fn is_temporary_name(name: &OsStr) -> bool {
     chance.is_some_and(|chance| chance.len() == 6 && chance.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
+/// The system's temporary folder, as it is called. A `TMPDIR` without anything in it is none, as for other programs.
+#[must_use]
+pub fn temporary_folder() -> PathBuf {
+    let place = std::env::temp_dir();
+    if place.as_os_str().is_empty() { PathBuf::from("/tmp") } else { place }
+}
+
 /// The system's temporary folder, without links.
 ///
 /// # Errors
 /// It is not there, or no folder.
 pub fn temporary_place() -> io::Result<PathBuf> {
-    let place = std::env::temp_dir();
+    let place = temporary_folder();
     let refused = |error| named(error, "cannot use the temporary folder", &place);
     let real = place.canonicalize().map_err(refused)?;
     if real.is_dir() { Ok(real) } else { Err(refused(io::ErrorKind::NotADirectory.into())) }

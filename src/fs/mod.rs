@@ -20,7 +20,7 @@ pub use append::{AppendLog, append_line};
 pub use atomic::{
     append, copy_file, create_dir_all, create_dir_exclusive, create_exclusive, create_private_dir,
     create_temporary_dir, create_whole, ensure_dir, is_temporary_name, link, move_dir, publish, remove_dir_all,
-    remove_empty_dir, remove_if_exists, replace, replace_json, sync_dir, temporary_place,
+    remove_empty_dir, remove_if_exists, replace, replace_json, sync_dir, temporary_folder, temporary_place,
 };
 use atomic::{rename, temporary_dir};
 pub use folder::{EntryKind, Folder};
@@ -30,5 +30,5 @@ pub use process_folder::{AbandonedFolder, FolderUse, ProcessFolder, own_temporar
 pub use shared_sync::SharedSync;
 pub use stamps::Stamps;
 pub use touched::{Touched, touched_since};
-pub use tree::{Permissions, Tree, open_plain, read_plain};
+pub use tree::{Permissions, Tree, open_plain, read_plain, read_plain_text};
 pub use tree_copy::{copy_frozen, copy_paths, sync_file_system};

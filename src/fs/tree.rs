@@ -248,6 +248,16 @@ pub fn read_plain(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The text of such a file.
+///
+/// # Errors
+/// As for [`read_plain`]; or it is no UTF-8.
+pub fn read_plain_text(path: impl AsRef<Path>) -> io::Result<String> {
+    let path = path.as_ref();
+    String::from_utf8(read_plain(path)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, format!("`{}` is no UTF-8", path.display())))
+}
+
 fn contents(path: &Path, buffer: &mut [u8]) -> io::Result<(u64, Sha256Hash)> {
     let mut file = open_plain(path)?;
     let mut hasher = Sha256::new();

@@ -44,7 +44,10 @@ pub(super) struct Fences {
 impl Fences {
     /// Goes on over `text`, which ends where a line ends.
     pub(super) fn read(&mut self, text: &str) {
-        for line in text.split(['\n', '\r']) {
+        let mut start = 0;
+        for end in memchr::memchr2_iter(b'\n', b'\r', text.as_bytes()).chain([text.len()]) {
+            let line = &text[start..end];
+            start = end + 1;
             self.open = match self.open {
                 Some(fence) if fence.is_closed_by(line) => None,
                 Some(fence) => Some(fence),

@@ -67,6 +67,11 @@ impl Mode {
         }
     }
 
+    /// The one of this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.as_str() == name)
+    }
+
     /// The arguments that this mode has a use for.
     const fn takes(self) -> &'static [&'static str] {
         match self {
@@ -192,6 +197,11 @@ impl Arguments {
             check_names(name, list.as_deref())?;
         }
         Ok(arguments)
+    }
+
+    /// Whether there is one of this name.
+    pub(super) fn has(name: &str) -> bool {
+        known().contains(&name)
     }
 
     /// Their schema, as a client reads it.

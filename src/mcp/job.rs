@@ -15,6 +15,7 @@ use super::place::Place;
 use super::progress::{Progress, SILENCE};
 use super::reply::{object, object_and_text};
 use super::warnings::Warnings;
+use super::words::in_words_of_a_call;
 use super::work_card::{WorkCard, calls};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::ids::SlotId;
@@ -259,10 +260,13 @@ fn meaning(code: i32) -> Option<&'static str> {
     }
 }
 
-/// What a process said on standard error, line by line, without its own marks.
+/// What a process said on standard error, line by line, without its own marks, and in the words of a call.
 fn said(text: &str) -> Vec<String> {
-    let plain = without_controls(text);
-    plain.lines().map(|line| line.strip_prefix("error: ").unwrap_or(line).trim().to_owned()).collect()
+    let plain = in_words_of_a_call(&without_controls(text));
+    let lines: Vec<&str> = plain.lines().map(|line| line.strip_prefix("error: ").unwrap_or(line).trim()).collect();
+    // A person may be told the same twice, in a summary and as what ended the command.
+    let is_part = |line: &str| lines.iter().any(|other| other.len() > line.len() && other.contains(line));
+    lines.iter().filter(|line| !is_part(line)).map(|line| (*line).to_owned()).collect()
 }
 
 fn failed(code: i32, said: &[String]) -> Error {
@@ -274,5 +278,16 @@ fn failed(code: i32, said: &[String]) -> Error {
     match said {
         [] => Error::new(kind, format!("`team` ended with {code} and said nothing")),
         lines => Error::new(kind, lines.join("\n")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_twice_is_told_once() {
+        let text = "error: not held: empty\nadd a file\n\nerror: empty\n  hint: add a file\nerror: \u{1b}[2J`--only`\n";
+        assert_eq!(said(text), ["not held: empty", "hint: add a file", "\u{fffd}[2J`only`"]);
     }
 }

@@ -23,6 +23,7 @@ mod server;
 mod tools;
 mod transport;
 mod warnings;
+mod words;
 mod work;
 mod work_arguments;
 mod work_card;

@@ -1,17 +1,16 @@
 //! What of a session can be read as a resource: its verdict, its report, and of a review or a fix the consolidated file
 //! and the findings.
 
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 
 use super::child::own_program;
 use super::place::Place;
-use super::work_card::recorded_report;
+use super::work_card::recorded;
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::{findings_of, verdict_text, without_controls};
-use crate::session::{Layout, View};
+use crate::session::{Event, History, Layout, View};
 
 /// How many sessions are listed, the newest.
 const LISTED: usize = 20;
@@ -117,8 +116,8 @@ pub(super) fn read(place: &Place, uri: &str) -> Result<ReadResourceResult> {
             None => return missing("verdict"),
         },
         Part::Report => report(place, &layout)?,
-        Part::Consolidated => match consolidated(&layout) {
-            Some(path) => String::from_utf8_lossy(&crate::fs::read_plain(path)?).into_owned(),
+        Part::Consolidated => match consolidated(&layout).map(|folder| recorded(&folder, Layout::CONSOLIDATED)) {
+            Some(text) => text?.unwrap_or_default(),
             None => return missing("consolidated file"),
         },
         Part::Findings => match findings_of(&View::read(layout.clone())?)? {
@@ -144,21 +143,21 @@ fn parse(uri: &str) -> Result<(&str, Part)> {
     if is_id { Ok((session, part)) } else { Err(unknown()) }
 }
 
-/// The consolidated file of the newest review in a session.
-fn consolidated(layout: &Layout) -> Option<PathBuf> {
-    const FILE: &str = "consolidated.md";
-    let own = layout.root().join(FILE);
-    let reviews = fs_err::read_dir(layout.root().join("reviews")).into_iter().flatten();
-    let inside = reviews.filter_map(|entry| Some(entry.ok()?.path().join(FILE)));
-    let newest = |path: &PathBuf| fs_err::metadata(path).and_then(|found| found.modified()).ok();
-    let mut all: Vec<PathBuf> = inside.chain([own]).filter(|path| path.is_file()).collect();
-    all.sort_by_key(newest);
-    all.pop()
+/// The folder of the newest review in a session that has a consolidated file.
+fn consolidated(layout: &Layout) -> Option<Layout> {
+    let records = History::read(&layout.events()).ok()?.records;
+    records.iter().rev().find_map(|record| match record.event {
+        Event::PanelOpened { panel } => {
+            let folder = layout.inner(panel);
+            folder.root().join(Layout::CONSOLIDATED).is_file().then_some(folder)
+        }
+        _ => None,
+    })
 }
 
 /// The report as text: what `team report --text` prints, which also says what is not as it was recorded.
 fn report(place: &Place, layout: &Layout) -> Result<String> {
-    if let Some(own) = recorded_report(layout)? {
+    if let Some(own) = recorded(layout, Layout::REPORT)? {
         return Ok(own);
     }
     let refused = |error| Error::io("cannot start `team report`", error);

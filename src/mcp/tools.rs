@@ -45,7 +45,8 @@ has the commands that take the result: run them only if the user wants it.";
 
 const RESPOND_DESCRIPTION: &str = "\
 Answer a fix that waits for a person (`state` `awaiting_decision`). It is the user who decides: show them the findings and \
-ask, unless they told you already. Give `fix`, `decline` and `add` together, or `end`; it then goes on as a fix does.";
+ask, unless they told you already. Give `fix`, `decline` and `add` together, or `end`; it then goes on as a fix does. Of a \
+review or a fix that has ended, `decline` and `reopen` still tell later ones.";
 
 /// The tools that this server has.
 pub(super) fn all() -> Vec<Tool> {
@@ -64,6 +65,11 @@ pub(super) fn all() -> Vec<Tool> {
         tool(Work::Fix.tool(), "Review and repair", FIX_DESCRIPTION, WorkArguments::schema(Work::Fix)),
         respond,
     ]
+}
+
+/// Whether any tool has an argument of this name.
+pub(super) fn is_argument(name: &str) -> bool {
+    Arguments::has(name) || WorkArguments::has(name) || RespondArguments::has(name)
 }
 
 /// Calls the tool `name`. What goes wrong inside of it is told in its result, where the model that called can read it.

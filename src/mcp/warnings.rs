@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
+use super::words::in_words_of_a_call;
 use crate::report::without_controls;
 
 /// So many are told.
@@ -20,7 +21,7 @@ pub(super) struct Warnings {
 impl Warnings {
     /// Takes in one more.
     pub(super) fn add(&mut self, text: &str) {
-        let text = without_controls(text.trim());
+        let text = in_words_of_a_call(&without_controls(text.trim()));
         let cut = match text.char_indices().nth(LONGEST) {
             Some((end, _)) => format!("{}...", &text[..end]),
             None => text,

@@ -39,7 +39,7 @@ pub(super) async fn respond(
     let session = place.session(&arguments.path)?;
     let mut words = vec![OsString::from("respond"), word(session.root())];
     let mut add = |name: &str, value: String| words.push(option(name, value));
-    for (name, ids) in [("fix", &arguments.fix), ("decline", &arguments.decline)] {
+    for (name, ids) in [("fix", &arguments.fix), ("decline", &arguments.decline), ("reopen", &arguments.reopen)] {
         ids.iter().flatten().for_each(|id| add(name, id.to_string()));
     }
     for text in arguments.add.iter().flatten() {

@@ -187,6 +187,11 @@ impl WorkArguments {
         Ok(arguments)
     }
 
+    /// Whether there is one of this name.
+    pub(super) fn has(name: &str) -> bool {
+        [Work::Review, Work::Fix].into_iter().any(|work| work.takes().contains(&name))
+    }
+
     /// The schema of those of `work`.
     pub(super) fn schema(work: Work) -> JsonObject {
         schema_of::<Self>(work.takes())
@@ -251,6 +256,9 @@ pub(super) struct RespondArguments {
     /// Leave these as they are, for good: later rounds and runs are told.
     #[schemars(with = "Option<Vec<String>>")]
     pub(super) decline: Option<Vec<FindingId>>,
+    /// Take back that these were declined.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub(super) reopen: Option<Vec<FindingId>>,
     /// Findings of the user's own, which are repaired: `FILE:LINE: what is wrong`, or only what is wrong.
     pub(super) add: Option<Vec<String>>,
     /// End it here.
@@ -274,7 +282,8 @@ pub(super) struct RespondArguments {
 pub(super) const RESPOND: &str = "team_respond";
 
 impl RespondArguments {
-    const TAKES: &[&str] = &["path", "fix", "decline", "add", "end", "note", "max_cost", "timeout", "wait", "detach"];
+    const TAKES: &[&str] =
+        &["path", "fix", "decline", "reopen", "add", "end", "note", "max_cost", "timeout", "wait", "detach"];
 
     /// Reads them.
     ///
@@ -292,17 +301,17 @@ impl RespondArguments {
                 .hint("`team` with `mode` `list` lists them; `latest` is the newest"));
         }
         let arguments: Self = typed(given)?;
-        let Self { fix, decline, add, end, .. } = &arguments;
+        let Self { fix, decline, reopen, add, end, .. } = &arguments;
         check_texts("add", add.as_deref())?;
-        for (name, ids) in [("fix", fix), ("decline", decline)] {
+        for (name, ids) in [("fix", fix), ("decline", decline), ("reopen", reopen)] {
             if ids.as_ref().is_some_and(Vec::is_empty) {
                 return Err(Error::usage(format!("`{name}` is empty")).hint("name findings, such as `F01`"));
             }
         }
-        let names = fix.is_some() || decline.is_some() || add.is_some();
+        let names = fix.is_some() || decline.is_some() || reopen.is_some() || add.is_some();
         if !names && end.is_none() {
             return Err(Error::usage("nothing is decided")
-                .hint("`fix` and `decline` take ids such as `F01`, `add` takes texts; `end` is `approve`, `skip` or `abort`")
+                .hint("`fix`, `decline` and `reopen` take ids such as `F01`, `add` takes texts; `end` is `approve`, `skip` or `abort`")
                 .hint("`team` with `mode` `show` shows what is to be decided"));
         }
         if names && end.is_some() {
@@ -310,6 +319,11 @@ impl RespondArguments {
                 .hint("decide on the findings first; `end` is for the next call"));
         }
         Ok(arguments)
+    }
+
+    /// Whether there is one of this name.
+    pub(super) fn has(name: &str) -> bool {
+        Self::TAKES.contains(&name)
     }
 
     /// Their schema.

@@ -5,10 +5,11 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::card::{MEANS, Slot, VerdictFile, at_work, slots_of_round};
 use crate::error::Result;
@@ -141,8 +142,8 @@ struct Decide {
 struct BranchCard {
     name: String,
     commits: usize,
-    /// By what each does.
-    commands: BTreeMap<&'static str, String>,
+    /// By what each does, in order.
+    commands: Map<String, Value>,
 }
 
 impl WorkCard {
@@ -162,8 +163,8 @@ impl WorkCard {
             slots_of_round(view.panel(), &mut next_steps, Timestamp::now());
         }
         let verdict = match verdict_line(view) {
-            Ok(line) => line.map(|outcome| VerdictFile { file: file_of(&view.layout), outcome }),
-            Err(error) => Some(VerdictFile { file: "verdict.md", outcome: error.to_string() }),
+            Ok(line) => line.map(|outcome| VerdictFile { file: file_of(view), outcome }),
+            Err(error) => Some(VerdictFile { file: "verdict.md".to_owned(), outcome: error.to_string() }),
         };
         let first: Vec<FindingId> = decide.iter().flat_map(|decide| decide.findings.clone()).collect();
         Ok(Self {
@@ -196,9 +197,17 @@ impl WorkCard {
     }
 }
 
-/// The file that tells most of what came out.
-fn file_of(layout: &Layout) -> &'static str {
-    if layout.report().is_file() { Layout::REPORT } else { "verdict.md" }
+/// The file that tells most of what came out, in the session's folder.
+fn file_of(view: &View) -> String {
+    let (layout, name) = match view.meta.kind {
+        SessionKind::Review => (view.panel_layout(), Layout::CONSOLIDATED),
+        _ => (view.layout.clone(), Layout::REPORT),
+    };
+    let path = layout.root().join(name);
+    match path.strip_prefix(view.layout.root()) {
+        Ok(below) if path.is_file() => below.display().to_string(),
+        _ => "verdict.md".to_owned(),
+    }
 }
 
 /// Whose turn it is.
@@ -321,7 +330,7 @@ fn reason(fix: &FixRecord) -> Option<&'static str> {
 
 fn branch(fix: &FixRecord) -> Option<BranchCard> {
     let name = without_controls(&fix.branch.as_ref()?.name);
-    let commands = fix.commands().into_iter().map(|(command, does)| (does, command)).collect();
+    let commands = fix.commands().into_iter().map(|(command, does)| (does.to_owned(), command.into())).collect();
     Some(BranchCard { name, commits: fix.commits(), commands })
 }
 
@@ -379,18 +388,26 @@ pub(super) fn progress_line(view: &View) -> String {
             format!("repair{}: {}", which(panel.number), at_work(status, "fixer"))
         }
         (Some(Turn::User), ..) => "a person must decide".to_owned(),
-        _ => "what there is is put together and checked".to_owned(),
+        _ => "prepares, puts together what there is, or checks it".to_owned(),
     }
 }
 
-/// The page of what a person is to decide, where that is what the session waits for.
+/// The page of what a person is to decide, where that is what the session waits for; with the tool to answer by in the place
+/// of the commands.
 pub(super) fn page(records: &[Record]) -> Option<String> {
-    waiting(records).map(|waits| waits.question.text)
+    const ANSWER: &str = "## Answer\n";
+    let text = waiting(records)?.question.text;
+    // The last one: findings are in words of models.
+    let before = text.rfind(ANSWER).map_or(text.as_str(), |at| &text[..at]);
+    Some(format!(
+        "{before}{ANSWER}\n`team_respond`: `fix` these ids (`note` tells the fixer how), `decline` them for good, or `end` it: \
+         `approve` takes what there is, `skip` leaves the rest open, `abort` takes nothing.\n"
+    ))
 }
 
-/// The report of a review or a fix, where there is one: the one on record, and no other.
-pub(super) fn recorded_report(layout: &Layout) -> Result<Option<String>> {
-    let path = layout.report();
+/// The file `name` of the folder at `layout`, where there is one: the one on record, and no other.
+pub(super) fn recorded(layout: &Layout, name: &str) -> Result<Option<String>> {
+    let path = layout.root().join(name);
     if !path.is_file() {
         return Ok(None);
     }
@@ -398,7 +415,7 @@ pub(super) fn recorded_report(layout: &Layout) -> Result<Option<String>> {
     let hash = Sha256Hash::of(&bytes);
     let records = History::read(&layout.events())?.records;
     let recorded = records.iter().rev().find_map(|record| match &record.event {
-        Event::FileWritten { file, sha256 } if file == Layout::REPORT => Some(*sha256),
+        Event::FileWritten { file, sha256 } if file == name => Some(*sha256),
         _ => None,
     });
     // Of an open session it may have been written a moment before its event.
@@ -406,4 +423,13 @@ pub(super) fn recorded_report(layout: &Layout) -> Result<Option<String>> {
         Some(recorded) if recorded != hash => Err(SessionError::NotAsRecorded(path).into()),
         _ => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
     }
+}
+
+/// What tells most of what came out: of a review what was found, of a fix its report.
+pub(super) fn told_at_length(view: &View) -> Result<Option<(String, PathBuf)>> {
+    let (layout, name) = match view.meta.kind {
+        SessionKind::Review => (view.panel_layout(), Layout::CONSOLIDATED),
+        _ => (view.layout.clone(), Layout::REPORT),
+    };
+    Ok(recorded(&layout, name)?.map(|text| (text, layout.root().join(name))))
 }

@@ -91,7 +91,8 @@ impl PromptName {
         }
     }
 
-    const fn embedded(self) -> &'static str {
+    /// The text of this build.
+    pub(crate) const fn embedded(self) -> &'static str {
         match self {
             Self::Judge => include_str!("../../prompts/judge.md"),
             Self::Repair => include_str!("../../prompts/repair.md"),

@@ -177,7 +177,7 @@ impl Surroundings {
     /// Private folders for the shared ones that programs write into.
     fn places(&self, own: &Path, plan: &ProcessPlan) -> io::Result<Vec<Place>> {
         let variable = plan.env.iter().find(|(name, _)| name == "TMPDIR").map(|(_, value)| PathBuf::from(value));
-        let temporary = TEMPORARY.iter().map(PathBuf::from).chain([std::env::temp_dir()]).chain(variable);
+        let temporary = TEMPORARY.iter().map(PathBuf::from).chain([fs::temporary_folder()]).chain(variable);
         let mut usual: Vec<PathBuf> = temporary.filter_map(|path| path.canonicalize().ok()).collect();
         usual.sort_unstable();
         usual.dedup();

@@ -165,6 +165,9 @@ pub enum SessionError {
         /// What can be said.
         choices: Vec<String>,
     },
+    /// The session's folder belongs to somebody else, or lies where nothing is written.
+    #[error("the session cannot be written to: {0}")]
+    NotWritable(std::io::Error),
     /// The session's folder went away while it was in use.
     #[error("the session's folder `{}` was removed or replaced while it was in use", .0.display())]
     Gone(PathBuf),
@@ -179,6 +182,10 @@ impl From<SessionError> for Error {
         let (kind, hint) = match &error {
             SessionError::Io(source) => (ErrorKind::of_io(source), None),
             SessionError::Gone(_) => (ErrorKind::Io, None),
+            SessionError::NotWritable(_) => (
+                ErrorKind::Io,
+                Some("get permission to write in its folder, or go on with a copy of it: every command takes a path"),
+            ),
             SessionError::NoTemporary(error) => {
                 let kind = match error.kind() {
                     std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => ErrorKind::Config,

@@ -339,7 +339,12 @@ impl Session {
 /// Takes the session's lock for this process.
 pub(super) fn take_lock(layout: &Layout) -> Result<OwnerLock, SessionError> {
     let owner = format!("process {} on `{}`", std::process::id(), host_name());
-    OwnerLock::acquire(&layout.lock(), &owner, LOCK_PATIENCE)?
+    let refused = |error: io::Error| match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => SessionError::NotWritable(error),
+        _ => SessionError::Io(error),
+    };
+    OwnerLock::acquire(&layout.lock(), &owner, LOCK_PATIENCE)
+        .map_err(refused)?
         .map_err(|owner| SessionError::Owned { session: layout.name(), owner })
 }
 

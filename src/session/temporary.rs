@@ -29,7 +29,7 @@ pub fn temporary_folders() -> Vec<PathBuf> {
 pub fn is_temporary(session: &Path) -> bool {
     let Some(folder) = session.parent() else { return false };
     let named = folder.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()));
-    named && std::env::temp_dir().canonicalize().is_ok_and(|place| folder.parent() == Some(place.as_path()))
+    named && fs::temporary_place().is_ok_and(|place| folder.parent() == Some(place.as_path()))
 }
 
 /// Why a session's folder could not be made, if that is why: what is no fault of the folder (memory, descriptors, a limit

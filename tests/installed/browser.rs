@@ -2,6 +2,7 @@
 
 mod chromium;
 mod proxy;
+mod reviews;
 
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::seats::{World, seat};
+use crate::seats::{World, seat, settings};
 use crate::support::{Session, finish, wait_until};
 use crate::tools::agents_for_everybody;
 
@@ -54,7 +54,7 @@ fn answers(scenario: &str, isolation: &str, user: User) -> [(&'static str, Strin
     assert_eq!(status.code(), Some(0), "{}", team.stderr());
     let found = PROGRAMS.map(|program| (program, text(program)));
     assert_no_transcripts(&session, &env.home());
-    assert_no_transcripts(&session, &env.path(&format!("codex-{scenario}")));
+    assert_no_transcripts(&session, &settings(&env, &format!("codex-{scenario}")));
     drop(provider);
     found
 }
@@ -91,7 +91,7 @@ fn while_they_work_nothing_in_home_shows_the_prompt_or_who_works_where() {
     let mut team = env.start(&["run", "-m", &panel, "What is the answer?"]);
     let session = env.session_with("status.json");
     wait_until("a question of both", || (provider.requests("hang") >= PROGRAMS.len()).then_some(()));
-    let codex = env.path("codex-hang");
+    let codex = settings(&env, "codex-hang");
     assert!(codex.is_dir(), "codex has a folder of its own here");
     let enforced = session.text("events.jsonl").contains("session files: enforced");
     for folder in [env.home(), codex.clone()] {

@@ -21,6 +21,7 @@ mod local_model;
 mod mcp;
 mod outcomes;
 mod provider;
+mod reviews;
 mod seats;
 #[path = "../it/support/mod.rs"]
 mod support;

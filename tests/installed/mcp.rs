@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 
 use crate::provider::ScriptedProvider;
-use crate::support::{DEADLINE, TestEnv, finish, voters};
+use crate::support::{DEADLINE, TeamToml, TestEnv, finish, git, voters};
 use crate::tools::{cache, path_with_agents};
 
 /// A project with a panel of two that answer and approve, and a path on which the agents and `team` are found.
@@ -95,13 +95,10 @@ fn the_inspector_lists_calls_and_reads() {
     env.wait_for_no_processes();
 }
 
-#[test]
-fn claude_finds_the_skill_and_calls_the_server_as_init_wrote_them() {
-    let env = world();
-    finish(&env, &["init", "--skill", "--host", "claude"], 0);
-    let provider = ScriptedProvider::start();
+/// Has the agent `claude` do as the provider's scenario says, with one tool allowed; gives what it prints.
+fn claude(env: &TestEnv, provider: &ScriptedProvider, scenario: &str, tool: &str) -> Vec<Value> {
     let variables = [
-        ("ANTHROPIC_BASE_URL", provider.scenario("toolmcp")),
+        ("ANTHROPIC_BASE_URL", provider.scenario(scenario)),
         ("ANTHROPIC_API_KEY", "sk-scripted".to_owned()),
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
         ("DISABLE_AUTOUPDATER", "1".to_owned()),
@@ -110,24 +107,112 @@ fn claude_finds_the_skill_and_calls_the_server_as_init_wrote_them() {
     ];
     let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let arguments = ["-p", "--output-format", "stream-json", "--verbose", "--strict-mcp-config", "--mcp-config"];
-    let arguments =
-        [&arguments[..], &[".mcp.json", "--allowedTools", "mcp__team__team", "--", "Ask the panel."]].concat();
-    let claude = installed("agents/node_modules/.bin/claude");
-    let frames = output(&env, &claude, &arguments, &variables);
-    let frames: Vec<Value> = frames.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let arguments = [&arguments[..], &[".mcp.json", "--allowedTools", tool, "--", "Ask the panel."]].concat();
+    let frames = output(env, &installed("agents/node_modules/.bin/claude"), &arguments, &variables);
+    frames.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// The object that the tool answered.
+fn told_by_the_tool(frames: &[Value]) -> Value {
+    let result = frames.iter().find_map(|frame| {
+        let content = &frame["message"]["content"][0];
+        (content["type"] == "tool_result").then(|| content["content"][0]["text"].as_str().unwrap().to_owned())
+    });
+    serde_json::from_str(&result.unwrap()).unwrap()
+}
+
+#[test]
+fn claude_finds_the_skill_and_calls_the_server_as_init_wrote_them() {
+    let env = world();
+    finish(&env, &["init", "--skill", "--host", "claude"], 0);
+    let provider = ScriptedProvider::start();
+    let frames = claude(&env, &provider, "toolmcp", "mcp__team__team");
     let init = frames.iter().find(|frame| frame["subtype"] == "init").unwrap();
     assert_eq!(
         (&init["mcp_servers"][0]["name"], &init["mcp_servers"][0]["status"]),
         (&json!("team"), &json!("connected"))
     );
     assert!(init["skills"].as_array().unwrap().contains(&json!("team")), "{}", init["skills"]);
-    let result = frames.iter().find_map(|frame| {
-        let content = &frame["message"]["content"][0];
-        (content["type"] == "tool_result").then(|| content["content"][0]["text"].as_str().unwrap().to_owned())
-    });
-    let result: Value = serde_json::from_str(&result.unwrap()).unwrap();
+    let result = told_by_the_tool(&frames);
     assert_eq!((&result["result"], &result["session"]), (&json!("done"), &json!(env.session().id())));
     assert!(env.session().has("verdict.md"));
+    env.wait_for_no_processes();
+}
+
+/// A repository whose branch plants a fault, with reviewers who find it and a fixer that mends it.
+fn with_a_fault() -> TestEnv {
+    let env = world();
+    let script = |steps: &[&str]| toml::Value::from(steps.to_vec());
+    let block = json!({"findings": [{
+        "severity": "high", "action": "ask-user", "file": "src/sum.rs", "line": 2, "title": "One is left out",
+        "description": "The last item is not summed.", "evidence": "The bound.", "suggestion": "Sum all.",
+    }]});
+    let found = format!("```findings\\n{block}\\n```");
+    let looks = format!("look src/sum.rs - 1 ;; {found} ;; ```findings\\n{{\"findings\": []}}\\n```");
+    let mends =
+        "cat > /dev/null; printf 'fn sum(n: u32) -> u32 {\\n    (0..n).sum()\\n}\\n' > src/sum.rs; echo F01: mended";
+    let settings = TeamToml::new()
+        .agent("zebra", &[&looks, "weigh sustain", "answer black", "vote approve"])
+        .agent("yak", &[&looks, "weigh sustain", "answer brown", "vote approve"])
+        .panel(&["zebra", "yak"])
+        .model("mender", &[("command", script(&["sh", "-c", mends]))])
+        .key("fix", toml::Value::Table(toml::from_str("fixer = \"mender\"").unwrap()));
+    env.write("team.toml", settings.text());
+    env.write(".gitignore", "/ai-docs/\n");
+    env.write("src/sum.rs", "fn sum(n: u32) -> u32 {\n    (0..n).sum()\n}\n");
+    git(&env, &["init", "-q", "-b", "main"]);
+    git(&env, &["add", "-A"]);
+    git(&env, &["commit", "-q", "-m", "base"]);
+    git(&env, &["checkout", "-q", "-b", "topic"]);
+    env.write("src/sum.rs", "fn sum(n: u32) -> u32 {\n    (0..n - 1).sum()\n}\n");
+    git(&env, &["commit", "-q", "-am", "a bound"]);
+    env
+}
+
+#[test]
+fn a_change_is_reviewed_repaired_and_decided_on_through_the_official_python_client() {
+    for mode in ["legacy", "2026-07-28"] {
+        let env = with_a_fault();
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/mcp_client.py");
+        let arguments = [script.to_str().unwrap(), mode, env!("CARGO_BIN_EXE_team"), "Sum all items."];
+        let seen: Value = serde_json::from_str(&output(&env, &installed("mcp/bin/python"), &arguments, &[])).unwrap();
+        assert_eq!((&seen["reviewed"]["kind"], &seen["reviewed"]["exitCode"]), (&json!("review"), &json!(1)), "{seen}");
+        assert_eq!(seen["reviewed"]["findings"]["list"][0]["id"], "F01", "{mode}");
+        assert_eq!((&seen["parked"]["state"], &seen["parked"]["turn"]), (&json!("awaiting_decision"), &json!("user")));
+        assert_eq!(
+            (&seen["fixed"]["result"], &seen["fixed"]["state"]),
+            (&json!("done"), &json!("completed")),
+            "{seen}"
+        );
+        let take = seen["fixed"]["branch"]["commands"]["take it"].as_str().unwrap().to_owned();
+        git(&env, &take.split(' ').skip(1).collect::<Vec<_>>());
+        assert!(std::fs::read_to_string(env.path("src/sum.rs")).unwrap().contains("(0..n).sum()"), "{mode}");
+        env.wait_for_no_processes();
+    }
+}
+
+#[test]
+fn the_inspector_has_a_change_reviewed() {
+    let env = with_a_fault();
+    let inspector = installed("inspector/node_modules/.bin/mcp-inspector");
+    let call = ["--cli", env!("CARGO_BIN_EXE_team"), "mcp", "--method", "tools/call", "--tool-name", "team_review"];
+    let arguments = ["--tool-arg", "wait=true", "--tool-arg", "intent=Sum all items."];
+    let called = output(&env, &inspector, &[&call[..], &arguments].concat(), &[]);
+    let called: Value = serde_json::from_str(&called).unwrap();
+    let card: Value = serde_json::from_str(called["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!((&card["state"], &card["findings"]["open"]), (&json!("completed"), &json!({"high": 1})), "{card}");
+    env.wait_for_no_processes();
+}
+
+#[test]
+fn claude_has_a_change_reviewed_through_the_server() {
+    let env = with_a_fault();
+    finish(&env, &["init", "--skill", "--host", "claude"], 0);
+    let provider = ScriptedProvider::start();
+    let frames = claude(&env, &provider, "toolreview", "mcp__team__team_review");
+    let card = told_by_the_tool(&frames);
+    assert_eq!((&card["kind"], &card["findings"]["open"]), (&json!("review"), &json!({"high": 1})), "{card}");
+    assert_eq!(card["session"], env.session().id());
     env.wait_for_no_processes();
 }
 

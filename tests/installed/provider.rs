@@ -43,6 +43,14 @@ impl ScriptedProvider {
         let kind = format!("\"kind\": \"{scenario}\"");
         log.lines().filter(|line| line.contains(&kind)).count()
     }
+
+    /// The kinds of prompts that each request of a scenario held, in order, sorted and without repeats.
+    pub(crate) fn prompts(&self, scenario: &str) -> std::collections::BTreeSet<Vec<String>> {
+        let log = std::fs::read_to_string(self.log.path()).unwrap();
+        let lines = log.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let of = lines.filter(|line| line["kind"] == scenario && line["prompts"].is_array());
+        of.map(|line| serde_json::from_value(line["prompts"].clone()).unwrap()).collect()
+    }
 }
 
 impl Drop for ScriptedProvider {

@@ -1,5 +1,6 @@
 //! Seats of the real programs in front of the scripted provider.
 
+use std::path::PathBuf;
 use std::process::Output;
 
 use toml::Value;
@@ -55,6 +56,17 @@ impl World {
     }
 }
 
+/// Where the settings of programs are: beside the project, which may be a repository that nobody may write to.
+pub(crate) fn settings(env: &TestEnv, name: &str) -> PathBuf {
+    env.home().with_file_name("settings").join(name)
+}
+
+fn set(env: &TestEnv, name: &str, text: impl AsRef<[u8]>) {
+    let path = settings(env, name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
 /// How a program is told to ask `url`.
 pub(crate) fn keys_of(env: &TestEnv, program: &str, scenario: &str, url: &str) -> Vec<(&'static str, Value)> {
     let uses = |model: &str| ("use", Value::from(format!("{program}{model}")));
@@ -68,21 +80,22 @@ pub(crate) fn keys_of(env: &TestEnv, program: &str, scenario: &str, url: &str) -
         }
         "codex" => {
             let home = format!("codex-{scenario}");
-            env.write(
+            set(
+                env,
                 &format!("{home}/config.toml"),
                 format!(
                     "model = \"scripted\"\nmodel_provider = \"scripted\"\n[model_providers.scripted]\n\
                      name = \"scripted\"\nbase_url = \"{url}/v1\"\nenv_key = \"SCRIPTED_KEY\"\nwire_api = \"responses\"\n"
                 ),
             );
-            let home = env.path(&home);
+            let home = settings(env, &home);
             vec![uses(""), variables(&[("CODEX_HOME", home.to_str().unwrap()), ("SCRIPTED_KEY", "${SCRIPTED_KEY}")])]
         }
         "gemini" => {
             // Beside an address of one's own, it wants to be told that a key is the way to sign in.
-            let settings = r#"{"security": {"auth": {"selectedType": "gemini-api-key"}}}"#;
-            env.write("gemini/.gemini/settings.json", settings);
-            let home = env.path("gemini");
+            let choice = r#"{"security": {"auth": {"selectedType": "gemini-api-key"}}}"#;
+            set(env, "gemini/.gemini/settings.json", choice);
+            let home = settings(env, "gemini");
             let home = ("GEMINI_CLI_HOME", home.to_str().unwrap());
             let key = ("GEMINI_API_KEY", "${SCRIPTED_KEY}");
             vec![uses(":gemini-2.5-pro"), variables(&[home, ("GOOGLE_GEMINI_BASE_URL", url), key])]
@@ -91,10 +104,10 @@ pub(crate) fn keys_of(env: &TestEnv, program: &str, scenario: &str, url: &str) -
             // What it would install at its first start, from a registry that is no part of a test.
             let dependencies = r#""dependencies": {"@opencode-ai/plugin": "*"}"#;
             let folder = "config/opencode";
-            let config = env.path("config");
-            env.write(&format!("{folder}/package.json"), format!("{{{dependencies}}}"));
-            env.write(&format!("{folder}/package-lock.json"), format!(r#"{{"packages": {{"": {{{dependencies}}}}}}}"#));
-            env.write(&format!("{folder}/node_modules/.keep"), "");
+            let config = settings(env, "config");
+            set(env, &format!("{folder}/package.json"), format!("{{{dependencies}}}"));
+            set(env, &format!("{folder}/package-lock.json"), format!(r#"{{"packages": {{"": {{{dependencies}}}}}}}"#));
+            set(env, &format!("{folder}/node_modules/.keep"), "");
             let content = serde_json::json!({ "provider": { "scripted": {
                 "npm": "@ai-sdk/openai-compatible",
                 "options": { "baseURL": format!("{url}/v1"), "apiKey": "{env:SCRIPTED_KEY}" },
@@ -113,13 +126,14 @@ pub(crate) fn keys_of(env: &TestEnv, program: &str, scenario: &str, url: &str) -
         }
         "llm" => {
             let folder = format!("llm-{scenario}");
-            env.write(
+            set(
+                env,
                 &format!("{folder}/extra-openai-models.yaml"),
                 format!(
                     "- model_id: scripted\n  model_name: scripted\n  api_base: \"{url}/v1\"\n  api_key_name: scripted\n"
                 ),
             );
-            let folder = env.path(&folder);
+            let folder = settings(env, &folder);
             vec![
                 uses(":scripted"),
                 variables(&[("LLM_USER_PATH", folder.to_str().unwrap()), ("OPENAI_API_KEY", "${SCRIPTED_KEY}")]),

@@ -6,6 +6,8 @@ mod decisions;
 mod declines;
 mod held;
 mod loops;
+mod outputs;
+mod pages;
 mod refused;
 mod resuming;
 mod world;

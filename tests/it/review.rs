@@ -3,8 +3,10 @@
 mod decisions;
 mod kills;
 mod outputs;
+mod pages;
 mod providers;
 mod quality;
+mod spies;
 mod targets;
 mod votes;
 pub(crate) mod world;

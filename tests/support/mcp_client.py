@@ -3,7 +3,8 @@
     mcp_client.py MODE TEAM INPUT
 
 Starts `TEAM mcp` and connects in MODE, which is `legacy` (with the handshake), `auto`, or a revision without one. Lists
-what there is, lets a panel answer INPUT and judge, and prints one JSON object with what it saw. A failure is a traceback
+what there is, lets a panel answer INPUT and judge, and prints one JSON object with what it saw. In a repository it also has
+the branch reviewed and repaired, and takes the call that is offered first where a person is to decide. A failure is a traceback
 and exit 1.
 """
 import asyncio
@@ -38,6 +39,21 @@ async def main(mode, team, text):
         # Many at once, on one connection.
         lists = await asyncio.gather(*(client.call_tool("team", {"mode": "list"}) for _ in range(20)))
         seen["lists"] = len([found for found in lists if not found.is_error])
+        # In a repository, a change is reviewed and repaired as well.
+        if os.path.exists(".git"):
+            reviewed = await client.call_tool("team_review", {"intent": text, "wait": True}, progress_callback=progress)
+            seen["reviewed"] = json.loads(reviewed.content[0].text)
+            begun = json.loads((await client.call_tool("team_fix", {"intent": text})).content[0].text)
+            while True:
+                status = await client.call_tool("team", {"mode": "status", "path": begun["session"]})
+                seen["parked"] = json.loads(status.content[0].text)
+                if seen["parked"]["state"] not in ("in_progress", "closing"):
+                    break
+                await asyncio.sleep(0.1)
+            calls = [call for call in seen["parked"]["next"] if "fix" in call["arguments"]]
+            for call in calls[:1]:
+                answered = await client.call_tool(call["tool"], {**call["arguments"], "wait": True})
+                seen["fixed"] = json.loads(answered.content[0].text)
     print(json.dumps(seen))
 
 

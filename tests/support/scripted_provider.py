@@ -10,13 +10,16 @@ It speaks Anthropic Messages (`/v1/messages`, `count_tokens`), OpenAI Responses 
 (`/v1/chat/completions`), `/v1/models`, and Gemini (`generateContent`, `streamGenerateContent`). What it does is chosen by
 a prefix of the path, `/s/SCENARIO/...` or `/s/SCENARIO,delay=SECONDS/...`:
 
-    plain tool toolonly toolsleep toolread toolspace toolmcp vote words empty long slow hang reset truncated truncall
-    401 403 429 429long 500 529
+    plain tool toolonly toolsleep toolread toolspace toolmcp toolreview vote words empty long slow hang reset truncated truncall
+    review prose 401 403 429 429long 500 529
 
 `truncated` cuts a stream after two pieces and answers a request without streaming; `truncall` cuts both. `vote` approves
 every answer that a judge's prompt introduces with `### Response ALIAS`. `toolmcp` calls the tool of an MCP server whose name ends
-with `team`, and answers with what it said. `words` answers with the words of the form `WORD-7` that
-it finds anywhere in the request, each once and in their order, so that a test can see what of a conversation it was sent. `429` says Retry-After 1, `429long` an hour.
+with `team`, and answers with what it said; `toolreview` does so with the one that ends with `team_review`. `words` answers with the words of the form `WORD-7` that
+it finds anywhere in the request, each once and in their order, so that a test can see what of a conversation it was sent. `review` and `reviewNAME` take part in a review and its
+repairs: they find `items.len() - 1` where the change in the newest prompt adds it, vote on findings by the same, and have
+`src/sum.rs` written anew by a shell command where they are asked to mend; `prose` and `proseNAME` are the same, but find
+only when they are told that their reply cannot be read. The log says which prompts a request held, in order. `429` says Retry-After 1, `429long` an hour.
 LOG gets one JSON line for each request.
 """
 import json
@@ -35,6 +38,14 @@ SLEEPCMD = "perl -e 'sleep 299'"
 READCMD = "cat ../../manifest.json"
 SPACECMD = "pwd; cat seen.txt; touch made || echo refused; ls -A .."
 MCPCALL = {"mode": "run-and-judge", "input": "Which is it?", "self_vote": "slot"}
+MCPREVIEW = {"intent": "Sum all items.", "wait": True}
+MENDCMD = "printf 'pub fn sum(items: &[u64]) -> u64 {\\n    items.iter().copied().sum()\\n}\\n' > src/sum.rs"
+FINDING = {"severity": "high", "action": "auto-fix", "file": "src/sum.rs", "line": 3, "end_line": 3,
+           "title": "The last item is never summed", "description": "The loop ends one item early.",
+           "evidence": "It counts to the length less one.", "suggestion": "Sum all of them."}
+# What is only in one kind of prompt.
+PROMPTS = {"You are one reviewer of several": "review", "The change that you reviewed earlier": "again",
+           "Give your findings again": "repair", "You are one judge of several": "vote", "You mend faults": "fix"}
 lock = threading.Lock(); seq = [0]; active = [0]; peak = [0]
 
 class H(BaseHTTPRequestHandler):
@@ -72,6 +83,7 @@ class H(BaseHTTPRequestHandler):
                 d["bytes"] = int(self.headers.get("content-length") or 0)
                 d["model"] = body.get("model"); d["stream"] = body.get("stream")
                 d["tools"] = [n for n, _ in self.tools(body)][:40]
+                d["prompts"] = [kind for _, kind in self.prompts(json.dumps(body))]
             LOG.write(json.dumps(d) + "\n")
     def tools(self, b):
         out = []
@@ -81,6 +93,29 @@ class H(BaseHTTPRequestHandler):
             elif "function" in t: out.append((t["function"]["name"], t["function"]))
             else: out.append((t.get("name") or t.get("type", "?"), t))
         return out
+    def prompts(self, s):
+        """Where the prompts of reviews and repairs stand in a request, and of which kind they are."""
+        return sorted((m.start(), kind) for words, kind in PROMPTS.items() for m in re.finditer(words, s))
+    def reviewed(self, sc, b):
+        """The text and the command by which the newest prompt is answered."""
+        s = json.dumps(b)
+        found = self.prompts(s)
+        if not found: return ["A title."], None
+        at, kind = found[-1]
+        asked = s[at:]
+        if kind == "fix":
+            done = any(word in asked for word in ('"tool_result"', '"function_call_output"', '"role": "tool"', '"functionResponse"'))
+            return (["F01: all of them are summed."], None) if done else (["I will mend it."], MENDCMD)
+        if kind == "repair": asked = s
+        # The artefact is JSON within JSON in some wires, so backslashes are not counted.
+        wrong = re.search(r"n\+ +for index in 0\.\.items\.len\(\) - 1", asked) is not None
+        if kind == "vote":
+            vote = "```vote\nFINDING: %s\nVERDICT: %s\nCONFIDENCE: 9\nSUMMARY: As the change shows.\n```\n"
+            names = dict.fromkeys(re.findall(r"### Finding ([A-Za-z0-9]+)", asked))
+            return ["I looked.\n\n"] + [vote % (name, "SUSTAIN" if wrong else "REJECT") for name in names], None
+        if sc.startswith("prose") and kind == "review": return ["All is well with it."], None
+        block = json.dumps({"findings": [FINDING] if wrong else []})
+        return ["I looked at it.\n\n", "```findings\n" + block + "\n```\n"], None
     def results(self, b):
         found = []
         def walk(o):
@@ -97,6 +132,9 @@ class H(BaseHTTPRequestHandler):
         return found
     def pick_tool(self, b, CMD=CMD):
         names = dict(self.tools(b))
+        if CMD is MCPREVIEW:
+            found = [n for n in names if n.endswith("team_review")]
+            return (found[0], MCPREVIEW) if found else (None, None)
         if CMD is MCPCALL:  # `mcp__team__team`, `team_team` and the like, as the agent calls the tool of the server
             found = [n for n in names if n.endswith("team")]
             return (found[0], MCPCALL) if found else (None, None)
@@ -164,17 +202,19 @@ class H(BaseHTTPRequestHandler):
             text = ["The answer holds.\n\n"] + [block % f"RESPONSE: {n}\n" for n in dict.fromkeys(names)] if names else ["I read it.\n\n", block % ""]
         if sc == "words":
             text = ["I was told: ", " ".join(dict.fromkeys(re.findall(r"[A-Z]{3,}-[0-9]+", json.dumps(b)))) or "nothing"]
+        reviewed = sc.startswith(("review", "prose"))
+        if reviewed: text, command = self.reviewed(sc, b)
         if sc == "empty": text = []
         if sc == "long": text = ["word "] * 2000
-        tool = (None, None)
-        if sc in ("tool", "toolonly", "toolsleep", "toolread", "toolspace", "toolmcp"):
-            tool = self.pick_tool(b, {"toolsleep": SLEEPCMD, "toolread": READCMD, "toolspace": SPACECMD, "toolmcp": MCPCALL}.get(sc, CMD))
+        tool = self.pick_tool(b, command) if reviewed and command else (None, None)
+        if sc in ("tool", "toolonly", "toolsleep", "toolread", "toolspace", "toolmcp", "toolreview"):
+            tool = self.pick_tool(b, {"toolsleep": SLEEPCMD, "toolread": READCMD, "toolspace": SPACECMD, "toolmcp": MCPCALL, "toolreview": MCPREVIEW}.get(sc, CMD))
             s = json.dumps(b)
             done = '"tool_result"' in s or '"function_call_output"' in s or '"role": "tool"' in s or '"functionResponse"' in s
             if done:
                 tool = (None, None); text = [] if sc == "toolonly" else ["After the tool: done."]
                 # What the tool printed, so that a test can see what an agent could read.
-                if sc in ("toolread", "toolspace", "toolmcp"): text = ["The tool printed: ", "; ".join(self.results(b))[:4000]]
+                if sc in ("toolread", "toolspace", "toolmcp", "toolreview"): text = ["The tool printed: ", "; ".join(self.results(b))[:4000]]
             elif tool[0]: text = ["I will run a command."]
         getattr(self, "api_" + api)(sc, full, b, text, tool)
     # ---- Anthropic Messages

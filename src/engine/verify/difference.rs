@@ -24,6 +24,23 @@ pub(super) fn difference_of_older(expected: &Value, found: &Value) -> Option<Dif
     at(String::new(), Some(expected), Some(found), Extra::Added)
 }
 
+/// In how many places they differ.
+pub(super) fn differences(expected: &Value, found: &Value) -> usize {
+    match (expected, found) {
+        (Value::Object(expected), Value::Object(found)) => {
+            let more = found.keys().filter(|name| !expected.contains_key(*name)).count();
+            let each =
+                expected.iter().map(|(name, value)| found.get(name).map_or(1, |found| differences(value, found)));
+            more + each.sum::<usize>()
+        }
+        (Value::Array(expected), Value::Array(found)) => {
+            let more = expected.len().abs_diff(found.len());
+            more + expected.iter().zip(found).map(|(expected, found)| differences(expected, found)).sum::<usize>()
+        }
+        (expected, found) => usize::from(expected != found),
+    }
+}
+
 /// What a field is that only the expected value has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Extra {

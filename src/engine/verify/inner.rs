@@ -17,13 +17,14 @@ use crate::findings::{
 };
 use crate::ids::{Sha256Hash, SlotId};
 use crate::session::slot::SlotState;
-use crate::session::{Event, InnerPanel, Layout, Round, Turn};
+use crate::session::{Event, InnerKind, InnerPanel, Layout, Round, Turn};
 
 /// The rule of a panel's record that says where its programs saw the repository.
 pub(crate) const SNAPSHOT_RULE: &str = "snapshot";
 
 /// A panel of a pipeline that was checked.
 pub(super) struct InnerFolder {
+    which: InnerPanel,
     panel: Panel,
     replies: BTreeMap<SlotId, Vec<u8>>,
     turns: Vec<TurnFolder>,
@@ -95,7 +96,7 @@ fn check_panel(
         }
     }
     panel.check_status(audit)?;
-    Ok(InnerFolder { panel, replies, turns, round })
+    Ok(InnerFolder { which, panel, replies, turns, round })
 }
 
 /// What each reviewer found, by its last reply that can be read.
@@ -316,7 +317,9 @@ fn check_verdict(audit: &mut Audit, session: &Panel, inner: &[InnerFolder], ledg
     audit.expect("verdict.md", md, &by);
     audit.expect("verdict.json", json, &by);
     let Some(result) = read_json::<ReviewResult>(audit, "verdict.json") else { return };
-    let (Some(ledger), Some(reviewed)) = (ledger, inner.last()) else { return };
+    // A fixer reviews nothing.
+    let reviewed = inner.iter().rfind(|inner| inner.which.kind != InnerKind::Fix);
+    let (Some(ledger), Some(reviewed)) = (ledger, reviewed) else { return };
     audit.checked.verdicts += 1;
     let usable = read_again(&reviewed.panel, &reviewed.replies, &reviewed.turns).len();
     let mut seats = result.verdict.seats;

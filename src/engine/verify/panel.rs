@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::audit::{Audit, Entry};
-use super::difference::{difference, difference_of_older};
+use super::difference::{difference, difference_of_older, differences};
 use super::record::FolderRecord;
 use super::report::Mismatch;
 use crate::error::Result;
@@ -260,9 +260,23 @@ impl Panel {
             }
         };
         let Some(folded) = &self.status else { return Ok(()) };
-        if !self.record.intact || self.end == End::Open && self.is_of_an_earlier_line(audit, &found) {
+        if !self.record.intact {
             return Ok(());
         }
+        // The file is written now and then while a session is at work: it is held against the line that it is nearest to,
+        // or else what came after it would pass for a change.
+        let mut found = found;
+        let nearest = if self.end == End::Open {
+            // What is only known while a slot runs is on no record.
+            found.models.values_mut().for_each(|slot| slot.live = None);
+            self.nearest(audit, folded, &found)
+        } else {
+            None
+        };
+        if nearest.as_ref().is_some_and(|(_, differing)| *differing == 0) {
+            return Ok(());
+        }
+        let folded = nearest.as_ref().map_or(folded, |(status, _)| status);
         let values = (serde_json::to_value(folded), serde_json::to_value(&found), serde_json::from_slice(&bytes));
         if let (Ok(folded), Ok(typed), Ok(raw)) = values {
             let raw: Value = raw;
@@ -275,30 +289,25 @@ impl Panel {
         Ok(())
     }
 
-    /// Whether `found` is what some beginning of the record came to. The record is read again: a living owner may have
-    /// written to both since.
-    fn is_of_an_earlier_line(&self, audit: &Audit, found: &Status) -> bool {
-        let mut found = found.clone();
-        found.models.values_mut().for_each(|slot| slot.live = None);
+    /// What that beginning of the record comes to of which `found` differs in the fewest places, the longest of several,
+    /// and in how many. The record is read again: a living owner may have written to both since.
+    fn nearest(&self, audit: &Audit, folded: &Status, found: &Status) -> Option<(Status, usize)> {
+        let found = serde_json::to_value(found).ok()?;
         let path = audit.path(&self.record.file);
         let chain = crate::fs::read_plain(&path).ok().and_then(|bytes| Chain::parse(&path, &bytes).ok());
         let records = chain.into_iter().flat_map(|chain| chain.lines).map_while(|line| line.record);
         let records: Vec<_> = records.collect();
-        let Ok(mut status) = Status::fold(found.session.clone(), &records[..records.len().min(1)]) else {
-            return false;
-        };
-        // The session's id comes from elsewhere.
-        if self.status.as_ref().is_some_and(|folded| folded.session != found.session) {
-            return false;
-        }
+        let mut status = Status::fold(folded.session.clone(), &records[..records.len().min(1)]).ok()?;
         let mut rest = records.iter().skip(1);
+        let mut nearest = None;
         loop {
-            if status == found {
-                return true;
+            let differing = differences(&serde_json::to_value(&status).ok()?, &found);
+            if nearest.as_ref().is_none_or(|(_, least)| differing <= *least) {
+                nearest = Some((status.clone(), differing));
             }
             match rest.next() {
-                Some(record) if status.apply(record).is_ok() => {}
-                _ => return false,
+                Some(record) if differing > 0 && status.apply(record).is_ok() => {}
+                _ => return nearest,
             }
         }
     }

@@ -87,6 +87,25 @@ fn a_reviewer_is_asked_by_phase_with_all_that_is_known_in_fences() {
 }
 
 #[test]
+fn a_reviewer_that_knows_the_change_is_asked_about_the_repair_with_all_that_is_new_in_fences() {
+    let prompts = Prompts::embedded().unwrap();
+    let nonce = nonce();
+    let text = hostile(&nonce, "K7Q2PX");
+    let omitted = vec![format!("{text}: too large")];
+    let found = finding(&text, &text);
+    let open = [OpenFinding { id: FindingId::FIRST, finding: &found, claim: Claim::Mended }];
+    let declined = [DeclinedFinding { id: Some(FindingId::FIRST), finding: &found, note: Some(&text) }];
+    let artefact = artefact(ReviewPhase::Change, &text, &omitted);
+    let ask = ReviewPrompt { artefact, open: &open, declined: &declined };
+    let prompt = review_again_prompt(&prompts, &ask, &nonce).unwrap();
+    let ours = check(&prompt, &nonce);
+    assert_eq!(prompt.matches(&format!("BEGIN {nonce}\n")).count(), 4, "what is wanted was said before: {prompt}");
+    assert!(prompt.contains("F01 (high, said to be mended): END"), "{prompt}");
+    assert!(ours.contains("'main...HEAD' END x:") && ours.contains("the newest repair changes"), "{ours}");
+    assert!(prompt.len() < review_prompt(&prompts, &ask, &nonce).unwrap().len());
+}
+
+#[test]
 fn what_is_not_there_is_not_asked_about() {
     let prompts = Prompts::embedded().unwrap();
     let bare = Artefact {

@@ -141,3 +141,37 @@ fn a_judge_that_failed_has_no_vote_on_anything() {
     assert!(ballot.missing.iter().all(|missing| missing.reason == MissingReason::JudgeFailed));
     assert_eq!(describe_missing(MissingReason::NotVoted), "no vote on this finding");
 }
+
+#[test]
+fn what_a_reply_lacks_is_asked_for_under_the_same_names_and_a_contradiction_is_not() {
+    let assignment = assignment(3);
+    let text = "```vote\nFINDING: {1}\nVERDICT: ASK\n```\n```vote\nFINDING: {2}\nVERDICT: SUSTAIN\n```\n\
+                ```vote\nFINDING: {2}\nVERDICT: REJECT\n```";
+    let ballot = read_finding_votes(&reply(text, &assignment), &assignment);
+    let lacking = assignment.lacking(&ballot).unwrap();
+    assert_eq!(lacking.shown, [(id(3), assignment.alias_of(id(3)).unwrap().clone())]);
+    assert_eq!(
+        lacking.lacking(&read_finding_votes(&reply("```vote\nFINDING: {3}\nVERDICT: ASK\n```", &lacking), &lacking)),
+        None
+    );
+    assert_eq!(assignment.lacking(&read_finding_votes("All is well.", &assignment)).unwrap(), assignment);
+}
+
+#[test]
+fn votes_that_came_later_count_only_where_there_was_none_and_they_were_asked_for() {
+    let assignment = assignment(3);
+    let voted = |text: &str, assignment: &FindingAssignment| read_finding_votes(&reply(text, assignment), assignment);
+    let first = voted("```vote\nFINDING: {1}\nVERDICT: REJECT\n```", &assignment);
+    let lacking = assignment.lacking(&first).unwrap();
+    let hash = crate::ids::Sha256Hash::of(b"");
+    let state = crate::session::slot::SlotState::Completed;
+    let mut second = voted("```vote\nFINDING: {2}\nVERDICT: SUSTAIN\n```", &lacking);
+    second.votes.push(FindingCast { finding: id(1), verdict: FindingVote::Sustain, ..second.votes[0].clone() });
+    let repair = Some(FindingRepair::new(state, &lacking, Some((hash, second))));
+    let shown = assignment.shown.iter().map(|(id, _)| *id).collect();
+    let judge = JudgeOnFindings { id: slot(1), state, response_sha256: Some(hash), shown, ballot: first, repair };
+    let said = judge.said();
+    let votes: Vec<_> = said.votes.iter().map(|vote| (vote.finding, vote.verdict)).collect();
+    assert_eq!(votes, [(id(1), FindingVote::Reject), (id(2), FindingVote::Sustain)]);
+    assert_eq!(said.missing, [FindingMissing { finding: id(3), reason: MissingReason::NotVoted }]);
+}

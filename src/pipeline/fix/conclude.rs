@@ -9,14 +9,14 @@ use super::run::{Fix, step};
 use super::stop::StopReason;
 use super::store::{Store, remove};
 use crate::config::ResolvedModel;
-use crate::engine::{Decision, record};
+use crate::engine::{Decision, record, total};
 use crate::error::{Error, ExitCode, Result};
 use crate::fault::{self, Point};
 use crate::findings::{ReviewResult, decide_review};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash};
 use crate::pipeline::declines;
-use crate::pipeline::review::{RENDERING, Surroundings, open_ledger};
+use crate::pipeline::review::{RENDERING, Surroundings, open_ledger, spent};
 use crate::pipeline::roles;
 use crate::session::{Event, FixStep, Layout, Phase, Record, ReviewExtent, Session};
 
@@ -61,6 +61,7 @@ pub(super) async fn finish(
     }
     notes.extend(declines::told(&findings, &plan.review.declined));
     let decisions: Vec<String> = session.panel().records().iter().filter_map(decided).collect();
+    let spent = spent(&total(session));
     let conversations = roles::told(session)?;
     let report = Report {
         session: session.id(),
@@ -72,6 +73,7 @@ pub(super) async fn finish(
         decisions: &decisions,
         conversations: &conversations,
         notes: &notes,
+        spent: &spent,
     };
     let text = around.services.open_scrub().text_for(None, &report.text());
     let (sentence, code) = amounts_to(reason, &verdict, &progress, mended(&findings));

@@ -108,7 +108,7 @@ impl Reviews<'_> {
             prompt(self.prompts, &ask, &nonce).map_err(|error| unusable(&error))
         };
         let input = if session.panel().has_inner(panel)? {
-            fs_err::read_to_string(session.layout().inner(panel).input())?
+            crate::fs::read_plain_text(session.layout().inner(panel).input())?
         } else {
             written(review_prompt)?
         };

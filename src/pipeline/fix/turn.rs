@@ -135,7 +135,7 @@ impl FixTurn<'_> {
     pub(super) async fn open(&self, session: &mut Session, around: &mut Surroundings<'_>) -> Result<PanelFolder> {
         let panel = Place::panel(self.round);
         let input = if session.panel().has_inner(panel)? {
-            fs_err::read_to_string(session.layout().inner(panel).input())?
+            crate::fs::read_plain_text(session.layout().inner(panel).input())?
         } else {
             self.prompt(None, around).await?
         };

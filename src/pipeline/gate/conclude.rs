@@ -135,7 +135,8 @@ impl Facts {
             ruling: None,
             findings: None,
             fix: None,
-            warnings: self.warnings,
+            // What is not as the base says weighs more than what is out of sight.
+            warnings: self.by_variables.into_iter().chain(self.warnings).collect(),
             session: None,
         }
     }

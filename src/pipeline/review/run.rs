@@ -138,7 +138,7 @@ async fn hold(
     let declined = declined(&nothing, &work.declined, panel.number);
     let input = if session.panel().has_inner(panel)? {
         // What its reviewers were asked.
-        fs_err::read_to_string(session.layout().inner(panel).input())?
+        crate::fs::read_plain_text(session.layout().inner(panel).input())?
     } else {
         let nonce = Nonce::draw(&mut &mut *around.rng);
         Texts::first(prompts, artefact, &declined, &nonce)?

@@ -116,7 +116,7 @@ fn put(prompt: &str, own: PathBuf) -> Result<PathBuf> {
 
 /// The text of a prompt.
 pub(super) fn text(path: &Path) -> Result<String> {
-    fs_err::read_to_string(path).map_err(|source| Error::io("cannot read a prompt", source))
+    fs::read_plain_text(path).map_err(|source| Error::io("cannot read a prompt", source))
 }
 
 /// A panel's folder, relative to the session's.

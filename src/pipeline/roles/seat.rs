@@ -33,9 +33,9 @@ mod tests {
 
     #[test]
     fn each_member_has_a_seat_of_its_own_and_always_the_same_one() {
-        assert_eq!(numbers("7d1f", 3), ["02", "03", "01"], "later versions go on with sessions of this one");
-        assert_eq!(numbers("7d1f", 12).into_iter().collect::<BTreeSet<_>>().len(), 12);
-        assert_eq!(numbers("7d1f", 0), Vec::<String>::new());
+        assert_eq!(numbers("7d20", 3), ["03", "01", "02"], "later versions go on with sessions of this one");
+        assert_eq!(numbers("7d20", 12).into_iter().collect::<BTreeSet<_>>().len(), 12);
+        assert_eq!(numbers("7d20", 0), Vec::<String>::new());
     }
 
     #[test]

@@ -48,7 +48,7 @@ fn with_colon(words: &str) -> String {
 /// What `program --version` prints first, without control characters and cut at 100 characters.
 pub async fn version_of(program: &Path, environment: &Environment, limit: Duration) -> Result<String, VersionError> {
     let name = || program.display().to_string();
-    let work_dir = std::env::temp_dir();
+    let work_dir = crate::fs::temporary_folder();
     let call = Call {
         purpose: Purpose::Answer,
         talk: Talk::Alone,

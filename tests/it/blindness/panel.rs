@@ -162,7 +162,7 @@ part() { printf '%s%s %s\n' "<=" "=>" "$1"; }
     readlink /proc/$$/exe /proc/$$/cwd /proc/$$/root /proc/$$/fd/*
     find . -type f ! -name look -exec cat {} +
     part "shared folders"
-    find "${TMPDIR:-/tmp}" /tmp /var/tmp /dev/shm "$HOME" -type f -path "$around/*" ! -path "$around/project/*" ! -path "$around/output/*" -exec cat {} +
+    find "$around" "$HOME" "${TMPDIR:-/tmp}" -type f -path "$around/*" ! -path "$around/project/*" ! -path "$around/output/*" -exec cat {} +
     part "its supervisors"
     for process in /proc/[0-9]*; do
         if tr '\0' '\n' < "$process/cmdline" | sed -n 2p | grep -qx -e __exec -e __init; then
@@ -171,7 +171,7 @@ part() { printf '%s%s %s\n' "<=" "=>" "$1"; }
         fi
     done
     part "what holds private folders"
-    find "$(dirname "${TMPDIR:-/tmp}")" /tmp /var/tmp /dev/shm -path "*team-slots*" -print -type f -exec cat {} +
+    find "$(dirname "${TMPDIR:-/tmp}")" "$around" /tmp/team-slots* /var/tmp/team-slots* /dev/shm/team-slots* -path "*team-slots*" -print -type f -exec cat {} +
     part "all processes"
     for process in /proc/[0-9]*; do
         for entry in cmdline environ comm maps stat; do tr '\0' '\n' < "$process/$entry"; done

@@ -124,7 +124,7 @@ fn a_finding_of_a_persons_own_is_repaired_like_one_that_was_voted_for() {
     repo.fix(&[], 5);
     let add = ["respond", "latest", "--decline", "F01", "--add", "src/sum.rs:1: it says nothing about itself"];
     let (out, err) = repo.team(&add, 0);
-    assert!(out.contains("| F02 | high | mended | src/sum.rs:1 | it says nothing about itself |"), "{out}\n{err}");
+    assert!(out.contains("| F02 | high | mended | `src/sum.rs:1` | it says nothing about itself |"), "{out}\n{err}");
     assert_eq!(repo.states(), [("F01", "declined"), ("F02", "verified")].map(|(a, b)| (a.into(), b.into())).into());
 }
 

@@ -1,28 +1,13 @@
 //! A repository with a planted fault on its branch, reviewers of known quality, and fixers that do what they are told.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ops::Deref;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Session, TeamToml, TestEnv, finish, git};
-
-/// The fault that is planted: the last item is never summed.
-pub(super) const FAULTY: &str = "pub fn sum(items: &[u64]) -> u64 {
-    let mut total = 0;
-    for index in 0..items.len() - 1 {
-        total += items[index];
-    }
-    total
-}
-";
-
-/// What it was before.
-pub(super) const SOUND: &str = "pub fn sum(items: &[u64]) -> u64 {
-    items.iter().sum()
-}
-";
+pub(crate) use crate::support::{FAULTY, reply};
+use crate::support::{Repository, TeamToml, TestEnv, finish, with_planted_fault};
 
 /// What of the fault shows in its file and in a change.
 pub(super) const SIGN: &str = "items.len() - 1";
@@ -34,12 +19,6 @@ pub(crate) fn finding(severity: &str, action: &str, title: &str) -> Value {
         "description": format!("{title}: the loop ends one item early."), "evidence": "As the code shows.",
         "suggestion": "Mend it.",
     })
-}
-
-/// A reply that ends in a `findings` block with these, as the text of a step.
-pub(super) fn reply(findings: &[Value]) -> String {
-    let block = json!({ "findings": findings }).to_string().replace('\\', "\\\\");
-    format!("I looked at all of it.\\n\\n```findings\\n{block}\\n```")
 }
 
 /// The step of a reviewer that finds these as long as the fault is in the file.
@@ -86,8 +65,14 @@ pub(super) fn keys(text: &str) -> toml::Value {
 }
 
 /// A repository whose `main` is sound, and whose branch `topic` plants the fault.
-pub(crate) struct Repo {
-    pub(crate) env: TestEnv,
+pub(crate) struct Repo(Repository);
+
+impl Deref for Repo {
+    type Target = Repository;
+
+    fn deref(&self) -> &Repository {
+        &self.0
+    }
 }
 
 impl Repo {
@@ -95,31 +80,8 @@ impl Repo {
         Self::of(TestEnv::new(), config)
     }
 
-    pub(super) fn of(env: TestEnv, config: &TeamToml) -> Self {
-        let repo = Self { env };
-        repo.git(&["init", "-q", "-b", "main"]);
-        repo.env.write("src/sum.rs", SOUND);
-        repo.env.write("src/other.rs", "pub fn other() {}\n");
-        repo.env.write(".gitignore", "/ai-docs/\n/out/\n");
-        repo.env.write("team.toml", config.text());
-        repo.commit("base");
-        repo.git(&["checkout", "-q", "-b", "topic"]);
-        repo.env.write("src/sum.rs", FAULTY);
-        repo.commit("a loop of our own");
-        repo
-    }
-
-    /// Commits all that there is, and gives the hash.
-    pub(crate) fn commit(&self, message: &str) -> String {
-        self.git(&["add", "-A"]);
-        self.git(&["commit", "-q", "--allow-empty", "-m", message]);
-        self.git(&["rev-parse", "HEAD"])
-    }
-
-    /// Runs git in the project, and gives what it prints.
-    #[track_caller]
-    pub(crate) fn git<S: AsRef<OsStr>>(&self, arguments: &[S]) -> String {
-        git(&self.env, arguments)
+    pub(crate) fn of(env: TestEnv, config: &TeamToml) -> Self {
+        Self(with_planted_fault(env, config, &[("src/other.rs", "pub fn other() {}\n")]))
     }
 
     /// Runs `team fix`; fails unless it exits with `code`. Gives stdout and stderr.
@@ -132,10 +94,6 @@ impl Repo {
     #[track_caller]
     pub(super) fn team(&self, arguments: &[&str], code: i32) -> (String, String) {
         finish(&self.env, arguments, code)
-    }
-
-    pub(crate) fn session(&self) -> Session {
-        self.env.session()
     }
 
     /// The branches, without those that there were.

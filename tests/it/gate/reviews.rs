@@ -90,7 +90,7 @@ fn the_kind_the_bar_and_the_reviewers_are_those_of_the_base_whatever_the_branch_
     let repo = faulty(&reviewing(two(&planted()), "").key("review", gate_keys("fail_on = \"critical\"")));
     repo.write("team.toml", reviewing(two(&planted()), "").key("review", gate_keys("fail_on = \"info\"")).text());
     repo.commit("stricter");
-    assert_eq!(repo.report(&[], 0)["findings"]["failOn"], "critical");
+    assert_eq!(repo.report(&[], 0)["findings"]["failOn"], "critical:majority");
     repo.gate(&["--fail-on", "high"], 1);
 }
 

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use serde_json::Value;
 use toml::Table;
 
-use crate::support::{TeamToml, TestEnv, git};
+use crate::support::{Repository, TeamToml, TestEnv, git};
 
 /// The step by which a member votes.
 pub(super) fn vote(verdict: &str, summary: &str) -> String {
@@ -39,24 +39,20 @@ impl Repo {
 
     /// The same in a world with variables, and without settings where there are none.
     pub(super) fn of(env: TestEnv, config: Option<&TeamToml>) -> Self {
-        let repo = Self { env };
-        repo.git(&["init", "-q", "-b", "main"]);
-        repo.write("src/lib.rs", "fn one() {}\n");
-        repo.write(".gitignore", "/ai-docs/\n/out/\n");
-        if let Some(config) = config {
-            repo.write("team.toml", config.text());
-        }
-        repo.commit("base");
-        repo.git(&["checkout", "-q", "-b", "topic"]);
-        repo
+        Self::begun(env, config, &[])
     }
 
     /// A repository whose branch adds a function.
     pub(super) fn changed(config: &TeamToml) -> Self {
-        let repo = Self::new(config);
-        repo.write("src/lib.rs", "fn one() {}\nfn two() {}\n");
-        repo.commit("change");
-        repo
+        Self::begun(TestEnv::new(), Some(config), &[("src/lib.rs", "fn one() {}\nfn two() {}\n")])
+    }
+
+    fn begun(env: TestEnv, config: Option<&TeamToml>, topic: &[(&str, &str)]) -> Self {
+        let settings = config.map(|config| ("team.toml", config.text()));
+        let settings = settings.iter().map(|(name, text)| (*name, text.as_str()));
+        let base: Vec<(&str, &str)> = [("src/lib.rs", "fn one() {}\n")].into_iter().chain(settings).collect();
+        let Repository { env } = Repository::new(env, &base, topic);
+        Self { env }
     }
 
     pub(super) fn write(&self, path: &str, text: impl AsRef<[u8]>) {

@@ -58,10 +58,9 @@ impl Column {
     fn run(&self, options: &[&str]) -> Session {
         let mut team = self.env.start(&[&["run", "input.md"], options].concat());
         let session = self.begun(&mut team);
-        wait_until("the end of whoever is not held back", || {
-            let mut cells = self.cells.iter().filter(|cell| !matches!(cell.fault, "stall-before" | "stall-middle"));
-            cells.all(|cell| has_ended(&session, cell.fault)).then_some(())
-        });
+        let cells = self.cells.iter().filter(|cell| !matches!(cell.fault, "stall-before" | "stall-middle"));
+        let ids = ids(&session, cells.map(|cell| cell.fault));
+        wait_until("the end of whoever is not held back", || have_ended(&session, &ids).then_some(()));
         self.gate.open();
         let status = team.wait();
         assert_eq!(status.code(), Some(0), "{}", team.stderr());
@@ -79,8 +78,10 @@ impl Column {
 
     fn check(&self, session: &Session, printed: &str) {
         let mut wrong = Vec::new();
-        for cell in &self.cells {
-            let slot = session.slot(&session.id_of(&alias(cell.fault)));
+        let status = session.json("status.json");
+        let ids = ids(session, self.cells.iter().map(|cell| cell.fault));
+        for (cell, id) in self.cells.iter().zip(&ids) {
+            let slot = status["models"][id].clone();
             let found = ending(&slot);
             let requests = self.server.requests_of(cell.fault);
             let detail = slot["error"]["detail"].as_str().unwrap_or_default();
@@ -93,7 +94,7 @@ impl Column {
                     cell.fault
                 ));
             }
-            wrong.extend(self.wrong_files(session, cell, &slot));
+            wrong.extend(self.wrong_files(session, cell, id, &slot));
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
         self.check_requests();
@@ -102,8 +103,7 @@ impl Column {
     }
 
     /// An answer is there whole or not at all, and what there is of it otherwise is its beginning.
-    fn wrong_files(&self, session: &Session, cell: &Expected, slot: &Value) -> Option<String> {
-        let id = session.id_of(&alias(cell.fault));
+    fn wrong_files(&self, session: &Session, cell: &Expected, id: &str, slot: &Value) -> Option<String> {
         let name = format!("{} x {}", self.wire.name(), cell.fault);
         let whole = match cell.fault {
             "event-10-mb" => faults::big_text(),
@@ -181,9 +181,19 @@ fn shown(text: &str) -> String {
     format!("{} bytes, {start:?}", text.len())
 }
 
-fn has_ended(session: &Session, fault: &str) -> bool {
-    let slot = session.slot(&session.id_of(&alias(fault)));
-    !matches!(slot["state"].as_str(), None | Some("PENDING" | "RUNNING"))
+/// The ids of the slots of these faults. The files are long: they are read once, and not for each slot.
+fn ids<'a>(session: &Session, faults: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let manifest = session.json("manifest.json");
+    let models = manifest["models"].as_object().unwrap();
+    let ids: BTreeMap<&str, &String> =
+        models.iter().map(|(id, entry)| (entry["model"].as_str().unwrap(), id)).collect();
+    faults.map(|fault| ids[alias(fault).as_str()].clone()).collect()
+}
+
+fn have_ended(session: &Session, ids: &[String]) -> bool {
+    let Ok(text) = std::fs::read_to_string(session.path("status.json")) else { return false };
+    let status: Value = serde_json::from_str(&text).unwrap();
+    ids.iter().all(|id| !matches!(status["models"][id]["state"].as_str(), None | Some("PENDING" | "RUNNING")))
 }
 
 /// The state and the reason as the table writes them.
@@ -246,9 +256,10 @@ fn whatever_a_slot_waits_for_it_can_be_cancelled(#[case] wire: &'static dyn Wire
     let column = Column::new(wire, CANCELLED);
     let mut team = column.env.start(&["run", "input.md"]);
     let session = column.begun(&mut team);
+    let whole = ids(&session, ["whole"].into_iter());
     wait_until("every request and the answer that comes", || {
         let asked = column.cells.iter().all(|cell| column.server.requests_of(cell.fault) == cell.requests);
-        (asked && has_ended(&session, "whole")).then_some(())
+        (asked && have_ended(&session, &whole)).then_some(())
     });
     column.env.team(&["cancel", "latest"]).assert().success();
     assert_eq!(team.wait().code(), Some(130), "{}", team.stderr());

@@ -211,3 +211,35 @@ fn where_no_temporary_folder_can_be_made_either_both_reasons_are_told() {
     assert_eq!(out, "");
     assert!(err.contains("ai-docs") && err.contains("/nonexistent/tmp") && err.contains("--sessions-dir"), "{err}");
 }
+
+#[test]
+fn an_empty_tmpdir_is_none() {
+    let env = quick().set("TMPDIR", "");
+    finish(&env, &["run", "which is it?"], 0);
+    assert_eq!(env.session().json("session-meta.json")["status"], "completed");
+}
+
+#[test]
+fn a_session_that_may_not_be_written_is_told_with_what_to_do_and_a_copy_of_it_is_gone_on_with() {
+    let env = quick();
+    finish(&env, &["run", "Which one is it?"], 0);
+    let session = env.session();
+    let copy = env.path("copy");
+    assert!(std::process::Command::new("cp").arg("-r").args([session.dir(), &copy]).status().unwrap().success());
+    let wrapper = env.of_ordinary_user();
+    let wrapper: Vec<&str> = wrapper.iter().map(String::as_str).collect();
+    let mode =
+        |file: &str, mode| std::fs::set_permissions(session.path(file), PermissionsExt::from_mode(mode)).unwrap();
+    mode(".lock", 0o444);
+    mode("", 0o555);
+    for command in ["resume", "judge"] {
+        let mut team = env.start_under(&wrapper, &[command, &session.id()]);
+        assert_eq!(team.wait().code(), Some(70), "{}", team.stderr());
+        let told = team.stderr();
+        assert!(told.contains("the session cannot be written to: ") && told.contains("ermission denied"), "{told}");
+        assert!(told.contains("go on with a copy of it"), "{told}");
+    }
+    mode("", 0o755);
+    let mut team = env.start_under(&wrapper, &["judge", "copy"]);
+    assert_eq!(team.wait().code(), Some(0), "{}", team.stderr());
+}

@@ -54,6 +54,9 @@ fn without_a_handshake_each_request_stands_for_itself() {
     let called = Called(client.request("tools/call", &params));
     assert_eq!(called.object()["result"], "done");
     assert_eq!(called.0["result"]["resultType"], "complete");
+    let params = json!({"_meta": meta(), "name": "team_respond", "arguments": {"path": "latest", "fix": ["F01"]}});
+    let refused = client.request("tools/call", &params)["result"].clone();
+    assert_eq!((&refused["isError"], &refused["resultType"]), (&json!(true), &json!("complete")), "{refused}");
     client.leave();
 }
 

@@ -107,6 +107,8 @@ fn a_fix_ends_on_a_branch_with_the_commands_that_take_it() {
     assert_eq!((&fixed["branch"]["name"], &fixed["branch"]["commits"]), (&json!(branch), &json!(1)));
     assert_eq!((&fixed["findings"]["open"], &fixed["findings"]["settled"]), (&json!({}), &json!({"mended": 1})));
     assert_eq!(fixed["round"], json!({"reviews": 3, "repairs": 1}));
+    let does: Vec<&String> = fixed["branch"]["commands"].as_object().unwrap().keys().collect();
+    assert_eq!(does, ["take it", "take the repairs only", "drop it"]);
     assert!(fixed["ended"].as_str().unwrap().starts_with("Nothing that is sustained"), "{fixed}");
     // What is not as it should be is told in the reply, though the process prints results only.
     assert!(fixed["warnings"][0].as_str().unwrap().contains("no check is configured"), "{fixed}");
@@ -132,7 +134,11 @@ fn a_fix_that_waits_for_a_person_survives_the_server_and_goes_on_with_the_answer
     assert_eq!(card["next"][1], json!({"tool": "team_respond", "arguments": {"path": session, "fix": ["F01"]}}));
     assert!(card.to_string().len() < 2500, "{} bytes: {card}", card.to_string().len());
     names_nobody(&card.to_string());
-    assert!(client.call(&json!({"mode": "show", "path": session})).text(1).starts_with("# A decision is needed"));
+    let page = client.call(&json!({"mode": "show", "path": session})).text(1);
+    assert!(page.starts_with("# A decision is needed") && page.contains("`team_respond`: `fix`"), "{page}");
+    assert!(!page.contains("team respond"), "{page}");
+    let said = client.refused(&json!({"mode": "cancel", "path": session}));
+    assert!(said.contains("waits for a person") && said.contains("`end` `abort`"), "{said}");
     client.leave();
 
     let mut client = McpClient::connect(&repo.env);
@@ -289,6 +295,7 @@ fn what_is_looked_at_lies_below_the_working_directory_and_an_intent_is_a_text() 
         ("team_review", json!({"plan": "absent.md"}), "which cannot be read"),
         ("team_review", json!({"models": ["rz"]}), "`rz`"),
         ("team_fix", json!({"fixer": "nobody"}), "`nobody`"),
+        ("team_review", json!({"staged": true}), "the review was not held: there is nothing to review"),
         ("team_fix", json!({"base": "--all"}), "--all"),
         ("team_fix", json!({"only": ["a["]}), "`only`"),
     ] {
@@ -332,7 +339,9 @@ fn a_session_of_another_kind_is_answered_in_words() {
     finish(&repo.env, &["review"], 1);
     let mut client = McpClient::connect(&repo.env);
     let said = client.refused_of("team_respond", &json!({"path": "latest", "end": "skip"}));
-    assert!(said.contains("is no fix, so it waits for no decision"), "{said}");
+    assert!(said.contains("waits for no decision"), "{said}");
+    let declined = client.call_of("team_respond", &json!({"path": "latest", "decline": ["F01"], "note": "by design"}));
+    assert_eq!(declined.object()["state"], "completed");
     let said = client.refused(&json!({"mode": "judge", "path": "latest"}));
     assert!(said.contains("review"), "{said}");
     client.leave();
@@ -385,5 +394,57 @@ fn a_review_that_is_cancelled_says_so() {
     client.object(&json!({"mode": "cancel", "path": begun["session"]}));
     let card = settled(&mut client, &begun["session"]);
     assert_eq!(card["state"], "cancelled", "{card}");
+    client.leave();
+}
+
+#[test]
+fn what_came_out_is_read_as_resources_as_long_as_it_is_what_was_recorded() {
+    let repo = Repo::with(&panel("auto-fix", MENDS));
+    repo.fix(&[], 0);
+    let session = repo.session();
+    let mut client = McpClient::connect(&repo.env);
+    let mut read =
+        |part: &str| client.request("resources/read", &json!({"uri": format!("team://sessions/latest/{part}")}));
+    let text = |reply: &Value| reply["result"]["contents"][0]["text"].as_str().unwrap().to_owned();
+    assert_eq!(text(&read("report")), session.text("report.md"));
+    assert_eq!(text(&read("verdict")), session.text("verdict.md"));
+    let newest = session.text("reviews/impl-review-3/consolidated.md");
+    assert_eq!(text(&read("consolidated")), newest);
+    let found = read("findings");
+    assert_eq!(found["result"]["contents"][0]["mimeType"], "application/json");
+    let findings: Value = serde_json::from_str(&text(&found)).unwrap();
+    assert_eq!(
+        (&findings["F01"]["state"], &findings["F01"]["finding"]["title"]),
+        (&json!("verified"), &json!(PLANTED))
+    );
+    for (part, file) in [
+        ("report", "report.md"),
+        ("findings", "findings.jsonl"),
+        ("consolidated", "reviews/impl-review-3/consolidated.md"),
+    ] {
+        std::fs::write(session.path(file), "forged").unwrap();
+        let said = read(part)["error"]["message"].as_str().unwrap().to_owned();
+        assert!(said.contains("not as it was recorded") && !said.contains("forged"), "{part}: {said}");
+    }
+    client.leave();
+}
+
+#[test]
+fn one_finding_is_shown_in_full() {
+    let repo = Repo::with(&panel("auto-fix", MENDS));
+    finish(&repo.env, &["review"], 1);
+    let mut client = McpClient::connect(&repo.env);
+    let shown = client.object(&json!({"mode": "show", "finding": "F01"}));
+    assert_eq!((&shown["finding"]["id"], &shown["finding"]["state"]), (&json!("F01"), &json!("sustained")));
+    assert_eq!(shown["finding"]["finding"]["evidence"], "As the code shows.");
+    for (arguments, expected) in [
+        (json!({"mode": "show", "finding": "F09"}), "there is no finding F09"),
+        (json!({"mode": "show", "finding": "1"}), "`finding`: `1` is not the id of a finding"),
+        (json!({"mode": "show", "finding": "F01", "slot": "01"}), "`slot` and `finding` are two things"),
+        (json!({"mode": "status", "finding": "F01"}), "has no use for `finding`; `finding` is for `show`"),
+    ] {
+        let said = client.refused(&arguments).replace("\nhint: ", "; ");
+        assert!(said.contains(expected), "{arguments}: {said}");
+    }
     client.leave();
 }

@@ -27,7 +27,7 @@ fn refused(env: &TestEnv, words: &str) {
 #[test]
 fn a_round_whose_opening_is_the_torn_last_line_is_taken_up() {
     let expected = undisturbed(&world(), RUN);
-    for (point, kept) in [("prompt-recorded:2", 0), ("slot-end-settled:5", 40), ("votes-written", 1)] {
+    for (point, kept) in [("prompt-recorded:2", 0), ("slot-end-recorded:5", 40), ("votes-written", 1)] {
         let env = world();
         die(&env, point, RUN);
         let session = env.session();

@@ -43,7 +43,7 @@ fn a_status_that_is_missing_broken_or_old_is_made_from_the_record() {
     let expected = undisturbed(&world(), RUN);
     for (fault, contents) in [("missing", None), ("broken", Some("{")), ("old", Some("old"))] {
         let env = world();
-        die(&env, "slot-end-settled:2", RUN);
+        die(&env, "slot-end-settled", RUN);
         let session = env.session();
         let status = session.path("status.json");
         let is_at = |id: &String| session.slot(id)["state"].as_str().unwrap().to_owned();
@@ -65,7 +65,7 @@ fn a_status_that_is_missing_broken_or_old_is_made_from_the_record() {
 #[test]
 fn a_record_that_was_changed_is_not_resumed() {
     let env = world();
-    die(&env, "slot-end-settled:2", RUN);
+    die(&env, "slot-end-settled", RUN);
     let session = env.session();
     let text = session.text("events.jsonl").replacen("\"attempt\":1", "\"attempt\":7", 1);
     std::fs::write(session.path("events.jsonl"), text).unwrap();

@@ -143,3 +143,16 @@ fn a_review_that_is_cut_off_in_its_vote_goes_on() {
 fn a_review_that_is_cut_off_when_its_vote_is_over_goes_on() {
     PLACES[28..].iter().for_each(|point| cut_off_at(point));
 }
+
+#[test]
+fn what_is_no_regular_file_in_the_place_of_a_prompt_is_not_read() {
+    let repo = world();
+    let env = &repo.env;
+    env.team(&["review"]).env("TEAM_FAULT_POINT", "slot-started:2").output().unwrap();
+    env.wait_for_no_processes();
+    let prompt = env.session().path("reviews/impl-review/input.md");
+    std::fs::remove_file(&prompt).unwrap();
+    nix::unistd::mkfifo(&prompt, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let (_, err) = finish(env, &["resume"], 6);
+    assert!(err.contains("input.md` is no regular file"), "{err}");
+}

@@ -1,26 +1,11 @@
 //! A repository with a planted fault on its branch, and reviewers of known quality.
 
-use std::ffi::OsStr;
+use std::ops::Deref;
 
 use serde_json::{Value, json};
 
-use crate::support::{Session, TeamToml, TestEnv, finish, git};
-
-/// The fault that is planted: the last item is never summed.
-pub(crate) const FAULTY: &str = "pub fn sum(items: &[u64]) -> u64 {
-    let mut total = 0;
-    for index in 0..items.len() - 1 {
-        total += items[index];
-    }
-    total
-}
-";
-
-/// What it was before.
-pub(crate) const SOUND: &str = "pub fn sum(items: &[u64]) -> u64 {
-    items.iter().sum()
-}
-";
+pub(crate) use crate::support::{FAULTY, reply};
+use crate::support::{Repository, TeamToml, TestEnv, finish, with_planted_fault};
 
 /// What a good reviewer says of it.
 pub(crate) fn planted() -> Value {
@@ -38,12 +23,6 @@ pub(crate) fn finding(severity: &str, file: &str, line: u32, title: &str, descri
         "severity": severity, "action": "auto-fix", "file": file, "line": line, "title": title,
         "description": description, "evidence": "As the code shows.", "suggestion": "Mend it.",
     })
-}
-
-/// A reply that ends in a `findings` block with these, as the text of a step.
-pub(crate) fn reply(findings: &[Value]) -> String {
-    let block = json!({ "findings": findings }).to_string().replace('\\', "\\\\");
-    format!("I looked at all of it.\\n\\n```findings\\n{block}\\n```")
 }
 
 /// The step of a reviewer that finds these.
@@ -65,8 +44,14 @@ pub(crate) fn good_panel() -> TeamToml {
 }
 
 /// A repository whose `main` is sound, and whose branch `topic` plants the fault.
-pub(crate) struct Repo {
-    pub(crate) env: TestEnv,
+pub(crate) struct Repo(Repository);
+
+impl Deref for Repo {
+    type Target = Repository;
+
+    fn deref(&self) -> &Repository {
+        &self.0
+    }
 }
 
 impl Repo {
@@ -74,39 +59,14 @@ impl Repo {
         Self::of(TestEnv::new(), config)
     }
 
+    /// The same in a world with variables.
     pub(crate) fn of(env: TestEnv, config: &TeamToml) -> Self {
-        let repo = Self { env };
-        repo.git(&["init", "-q", "-b", "main"]);
-        repo.env.write("src/sum.rs", SOUND);
-        repo.env.write(".gitignore", "/ai-docs/\n/out/\n");
-        repo.env.write("team.toml", config.text());
-        repo.commit("base");
-        repo.git(&["checkout", "-q", "-b", "topic"]);
-        repo.env.write("src/sum.rs", FAULTY);
-        repo.commit("a loop of our own");
-        repo
-    }
-
-    /// Commits all that there is, and gives the hash.
-    pub(crate) fn commit(&self, message: &str) -> String {
-        self.git(&["add", "-A"]);
-        self.git(&["commit", "-q", "--allow-empty", "-m", message]);
-        self.git(&["rev-parse", "HEAD"])
-    }
-
-    /// Runs git in the project, and gives what it prints.
-    #[track_caller]
-    pub(crate) fn git<S: AsRef<OsStr>>(&self, arguments: &[S]) -> String {
-        git(&self.env, arguments)
+        Self(with_planted_fault(env, config, &[]))
     }
 
     /// Runs `team review`; fails unless it exits with `code`. Gives stdout and stderr.
     #[track_caller]
     pub(crate) fn review(&self, options: &[&str], code: i32) -> (String, String) {
         finish(&self.env, &[&["review"], options].concat(), code)
-    }
-
-    pub(crate) fn session(&self) -> Session {
-        self.env.session()
     }
 }

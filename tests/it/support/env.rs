@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rustix::fs::{Access, StatVfs, StatVfsMountFlags, access, statvfs};
 use tempfile::TempDir;
 
 use super::processes::{belonging_to, with_signals};
@@ -14,6 +15,21 @@ const ORDINARY_USER: u32 = 23_571;
 
 /// Where the system's own tools are.
 const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Where worlds are made: in memory where the system has a folder there and enough of it is free, for a disk is much of
+/// what a test would wait for. `TMPDIR` chooses another place.
+fn place() -> PathBuf {
+    const ENOUGH: u64 = 2 << 30;
+    let memory = PathBuf::from("/dev/shm");
+    let is_chosen = std::env::var_os("TMPDIR").is_some_and(|folder| !folder.is_empty());
+    let serves = |found: StatVfs| {
+        !found.f_flag.contains(StatVfsMountFlags::NOEXEC) && found.f_bavail.saturating_mul(found.f_frsize) >= ENOUGH
+    };
+    if !is_chosen && statvfs(&memory).is_ok_and(serves) && access(&memory, Access::WRITE_OK).is_ok() {
+        return memory;
+    }
+    std::env::temp_dir()
+}
 
 /// A home, a temporary folder, a project to run in, and nothing of the caller's environment.
 ///
@@ -28,7 +44,7 @@ pub(crate) struct TestEnv {
 impl TestEnv {
     pub(crate) fn new() -> Self {
         with_signals();
-        let root = tempfile::Builder::new().prefix("team-test-").tempdir().unwrap();
+        let root = tempfile::Builder::new().prefix("team-test-").tempdir_in(place()).unwrap();
         for dir in ["home", "tmp", "project", "config", "cache", "data", "state", "runtime", "output"] {
             std::fs::create_dir(root.path().join(dir)).unwrap();
         }

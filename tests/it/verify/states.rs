@@ -115,9 +115,18 @@ fn a_status_that_lags_behind_an_interrupted_record_is_no_mismatch() {
         "event": "closed", "state": "cancelled",
     });
     std::fs::write(session.path("events.jsonl"), format!("{text}{line}\n{closed}\n")).unwrap();
-    std::fs::write(session.path("status.json"), lagging).unwrap();
+    std::fs::write(session.path("status.json"), &lagging).unwrap();
     let found = verified(&env, session.dir(), 0);
     assert!(notes(&found).contains("its owner was stopped in between"), "{found:#}");
+    // What was changed in it is named, and not what came after it.
+    let kiwi = session.id_of("kiwi");
+    let mut status = session.json("status.json");
+    status["models"][&kiwi]["exitCode"] = 7.into();
+    std::fs::write(session.path("status.json"), status.to_string()).unwrap();
+    let (file, _, what) = first(&verified(&env, session.dir(), 6));
+    let place = format!("is not what the record comes to, at `models.{kiwi}.exitCode`");
+    assert_eq!((file.as_str(), what), ("status.json", place));
+    std::fs::write(session.path("status.json"), lagging).unwrap();
     // A meta that claims to be closed must hold the seal.
     let meta = session.text("session-meta.json").replace("in_progress", "completed");
     std::fs::write(session.path("session-meta.json"), meta).unwrap();

@@ -44,7 +44,7 @@ fn killed_anywhere_it_is_resumed_without_asking_anybody_again_whose_reply_is_com
     let expected = came_of(&env.session());
     for point in [
         "session-made",
-        "slot-end-settled:2",
+        "slot-end-settled",
         "panel-done",
         "ballot-recorded:2",
         "turn-folder",

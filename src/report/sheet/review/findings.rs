@@ -121,7 +121,12 @@ fn raised(record: &FindingRecord, named: Option<&str>) -> String {
     match (&record.raised_by, record.tally()) {
         (Witness::Person { .. }, _) => "Added by a person".to_owned(),
         // It was voted on again because it was open, and nobody raised it again.
-        (_, Some(FindingTally { raised: 0, .. })) => format!("Raised by nobody in the last vote; before{named}"),
+        (_, Some(FindingTally { raised: 0, .. })) if named.is_empty() => {
+            "Nobody raised it again in the last review".to_owned()
+        }
+        (_, Some(FindingTally { raised: 0, .. })) => {
+            format!("Nobody raised it again in the last review; before, it was raised by{named}")
+        }
         (_, Some(FindingTally { raised, panel, .. })) => format!("Raised by {raised} of {panel} reviewers{named}"),
         (_, None) if record.raisers().len() == 1 => format!("Raised by one reviewer{named}"),
         (_, None) => format!("Raised by {} reviewers{named}", record.raisers().len()),
@@ -209,12 +214,58 @@ fn happened(entry: &LedgerEntry) -> Option<String> {
         LedgerEntry::Sustained(ruling) => ruled("sustained", ruling),
         LedgerEntry::Rejected(ruling) => ruled("rejected", ruling),
         LedgerEntry::NeedsPerson(ruling) => ruled("not settled", ruling),
-        LedgerEntry::FixClaimed { round, commit, .. } => {
-            format!("repair round {round}: commit {} is said to mend it", short(commit))
-        }
+        LedgerEntry::FixClaimed { commit, .. } => format!("commit {} is said to mend it", short(commit)),
         LedgerEntry::Verified { round, .. } => format!("review {round}: not there any more"),
         LedgerEntry::Declined { note, .. } if note.as_str().trim().is_empty() => "declined by a person".to_owned(),
         LedgerEntry::Declined { note, .. } => format!("declined by a person: {}", note.as_str()),
         LedgerEntry::Reopened { why, .. } => format!("opened again: {}", why.as_str()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::{Action, Finding, Severity};
+
+    #[test]
+    fn of_very_many_findings_the_worst_are_shown_and_the_rest_is_counted() {
+        let mut findings = Findings::default();
+        for number in 0..600_u32 {
+            let finding = findings.next_id();
+            let severity = if number % 100 == 99 { Severity::Critical } else { Severity::Low };
+            let content = Finding {
+                severity,
+                action: Action::AskUser,
+                file: None,
+                lines: None,
+                title: format!("Title {number} with dummy-key-1"),
+                description: "D".to_owned(),
+                evidence: String::new(),
+                suggestion: String::new(),
+            };
+            let by = Witness::Person { note: None };
+            findings.apply(&LedgerEntry::Raised { finding, round: 1, by, content, caused_by: None }).unwrap();
+        }
+        let redactor = Redactor::new(["dummy-key-1"]);
+        let (groups, left) = groups(&findings, &mut BTreeMap::new(), None, &Panels::none(), &redactor);
+        let [group] = groups.as_slice() else { panic!("one group") };
+        assert_eq!((group.kind, group.findings.len(), left), ("raised", MOST, 100));
+        let worst: Vec<&str> = group.findings.iter().take(7).map(|card| card.severity).collect();
+        assert_eq!(worst, ["critical", "critical", "critical", "critical", "critical", "critical", "low"]);
+        assert_eq!(group.findings[0].title, "Title 99 with [redacted]");
+        assert_eq!(group.findings[0].raised, "Added by a person");
+    }
+
+    #[test]
+    fn what_happened_is_told_line_by_line_and_a_line_that_cannot_be_read_is_left_out() {
+        let line = |entry: &str| format!("{{\"seq\":1,\"at\":\"2026-01-01T00:00:00Z\",{entry}}}\n");
+        let ledger = [
+            line("\"entry\":\"fix_claimed\",\"finding\":\"F01\",\"round\":1,\"commit\":\"0123456789abcdef\""),
+            "garbage\n".to_owned(),
+            line("\"entry\":\"declined\",\"finding\":\"F01\",\"round\":1,\"note\":\"as meant\""),
+        ];
+        let told = history(ledger.concat().as_bytes());
+        let lines: Vec<&String> = told.values().flatten().collect();
+        assert_eq!(lines, ["commit 0123456789ab is said to mend it", "declined by a person: as meant"]);
+    }
 }

@@ -50,6 +50,12 @@ impl<'a> Panels<'a> {
         Self { reviews: reviews.collect() }
     }
 
+    /// Of a session in which none was opened.
+    #[cfg(test)]
+    pub(super) const fn none() -> Self {
+        Self { reviews: Vec::new() }
+    }
+
     fn review(&self, folder: &str) -> Option<&Review<'a>> {
         self.reviews.iter().find(|review| review.folder == folder)
     }
@@ -233,5 +239,12 @@ fn ballots(layout: &Layout, part: &Part, integrity: &Integrity) -> Option<Findin
     };
     let recorded = part.records.iter().rev().find_map(recorded)?;
     let bytes = crate::fs::read_plain(layout.root().join(&file)).ok()?;
-    (Sha256Hash::of(&bytes) == recorded).then(|| serde_json::from_slice(&bytes).ok()).flatten()
+    let votes = (Sha256Hash::of(&bytes) == recorded).then(|| serde_json::from_slice::<FindingVotes>(&bytes).ok());
+    let mut votes = votes.flatten()?;
+    // What a judge was asked for once more is a part of what it said.
+    for judge in &mut votes.judges {
+        judge.ballot = judge.said();
+        judge.repair = None;
+    }
+    Some(votes)
 }

@@ -62,9 +62,11 @@ fn result(fix: &FixRecord, terms: &FixTerms) -> (String, Vec<(String, &'static s
                     .to_owned()
             }
             (0, false) => "No repair is committed yet.".to_owned(),
-            (_, true) => format!("There is no branch; {count} can be found in `repository/` of the session's folder."),
+            (_, true) => {
+                format!("There is no branch. What was committed ({count}) is in `repository/` of the session's folder.")
+            }
             (_, false) => format!(
-                "So far there is {count}, in `repository/` of the session's folder. The branch is made at the end."
+                "Committed so far: {count}, in `repository/` of the session's folder. The branch is made at the end."
             ),
         };
         return (told, Vec::new());
