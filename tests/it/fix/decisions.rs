@@ -21,6 +21,8 @@ fn a_finding_that_asks_for_a_person_is_not_touched_before_that_person_says_so() 
     let status: serde_json::Value = serde_json::from_str(&status).unwrap();
     assert_eq!(status["turn"], serde_json::json!({ "actor": "person", "number": 1, "certifies": false }));
     assert!(!session.dir().join("fixes").exists());
+    let other = repo.env.home().join("other").display().to_string();
+    repo.git(&["init", "-q", &other]);
     // Asked again it shows the same, and does nothing; neither does a look at it without an answer.
     assert!(repo.team(&["resume", "latest"], 5).0.contains("## F01"));
     assert!(repo.team(&["respond", "latest"], 5).0.contains("## F01"));
@@ -33,7 +35,7 @@ fn a_finding_that_asks_for_a_person_is_not_touched_before_that_person_says_so() 
         (&["--decline", "F01", "--note", &"x".repeat(1001)], "a note of 1001 characters is too long"),
         (&["--add", "src/sum.rs:none: it leaks"], "`none` is no line of `src/sum.rs`"),
         (&["--add", "../sum.rs:1: it leaks"], "no path inside of the repository"),
-        (&["--fix", "F01", "--repository", "ai-docs"], "is not in the repository at"),
+        (&["--fix", "F01", "--repository", &other], "is not in the repository at"),
         (&["--fix", "F01", "--repository", "nowhere"], "is not the repository of the fix any more"),
     ] {
         let (_, err) = repo.team(&[&["respond", "latest"], wrong].concat(), 2);
