@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::session::{AttemptEnd, Event, FixStep, GivenUp, Record, ReviewExtent};
+use crate::session::{AttemptEnd, Event, FixStep, GivenUp, Record, ReviewExtent, shell_word};
+
+/// So many digits name a commit.
+const SHORT: usize = 12;
 
 /// How a fix went.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -116,6 +119,25 @@ impl FixRecord {
         &mut self.rounds[at]
     }
 
+    /// The commands for what there is of a result, each with what it does.
+    #[must_use]
+    pub fn commands(&self) -> Vec<(String, &'static str)> {
+        let Some(FixBranch { name, .. }) = &self.branch else { return Vec::new() };
+        // What does not look like a branch of ours is not offered to a shell.
+        if !name.starts_with("team/") || name.chars().any(char::is_control) {
+            return Vec::new();
+        }
+        let branch = shell_word(name);
+        let mut commands = vec![(format!("git merge {branch}"), "take it")];
+        let is_hex = |text: &&String| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if let Some(head) = self.head.as_ref().filter(is_hex) {
+            let head = head.get(..SHORT).unwrap_or(head);
+            commands.push((format!("git cherry-pick {head}..{branch}"), "take the repairs only"));
+        }
+        commands.push((format!("git branch -D {branch}"), "drop it"));
+        commands
+    }
+
     /// How many commits were made.
     #[must_use]
     pub fn commits(&self) -> usize {
@@ -128,9 +150,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn commands_are_offered_for_a_branch_of_ours_only() {
+        let published = |name: &str| FixRecord {
+            head: Some("b".repeat(40)),
+            branch: Some(FixBranch { name: name.to_owned(), commit: "c".repeat(40) }),
+            ..FixRecord::default()
+        };
+        let commands: Vec<String> =
+            published("team/fix-x").commands().into_iter().map(|(command, _)| command).collect();
+        let expected = ["git merge team/fix-x", "git cherry-pick bbbbbbbbbbbb..team/fix-x", "git branch -D team/fix-x"];
+        assert_eq!(commands, expected);
+        assert!(published("main").commands().is_empty() && published("team/x\n").commands().is_empty());
+        assert_eq!(published("team/$(x)").commands()[0].0, "git merge 'team/$(x)'");
+    }
+
+    #[test]
     fn attempts_belong_to_their_round_and_a_round_ends_with_a_commit_or_without() {
         let mut fix = FixRecord::default();
-        let attempted = |round, attempt, end| FixStep::Attempted { round, attempt, end };
+        let attempted = |round, attempt, end| FixStep::Attempted { round, attempt, end, touched: None };
         for step in [
             FixStep::Begun { from: "a".to_owned(), head: "b".to_owned() },
             attempted(1, 1, AttemptEnd::Nothing),
@@ -141,7 +178,7 @@ mod tests {
         ] {
             fix.take(&step);
         }
-        assert_eq!(fix.commits(), 1);
+        assert_eq!((fix.commits(), fix.commands().len()), (1, 0));
         assert_eq!(fix.rounds.iter().map(|round| round.attempts.len()).collect::<Vec<_>>(), [2, 1]);
         assert_eq!((fix.rounds[0].commit.as_deref(), fix.rounds[0].given_up), (Some("c"), None));
         assert_eq!((fix.rounds[1].commit.as_deref(), fix.rounds[1].given_up), (None, Some(GivenUp::Nothing)));

@@ -3,9 +3,11 @@
 mod decisions;
 mod kills;
 mod outputs;
+mod pages;
 mod providers;
+mod quality;
 mod targets;
 mod votes;
-mod world;
+pub(crate) mod world;
 
 pub(crate) use kills::PLACES;

@@ -12,17 +12,17 @@ use crate::config::{FailOn, FileSettings, SelfVote, SessionReuse};
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
-  team review                                     what this branch changes, from where it left its base
-  team review --diff HEAD~1                       the last commit; also v1.2..HEAD, origin/main...topic
+  team review                                     what this branch changes, since it left its base
+  team review --diff HEAD~1                       the last commit; also v1.2..HEAD, main...topic
   team review --worktree src                      what is not committed, below `src`
   team review --plan docs/migration.md --intent \"no downtime\"
   team review src/parser.rs                       files as they are, in git or not
   team review --fail-on medium:strong --sarif review.sarif
 
-Each reviewer looks by itself, cold, with a read-only snapshot of the repository where it can read files. What they find
-is merged, and judges vote on each finding that they did not raise themselves: SUSTAIN, REJECT or ASK. Sustained are the
-findings with more SUSTAIN than REJECT, and those that more than half of the panel raised; a finding is rejected by two
-voters at least; everything else needs a person. A reviewer whose reply cannot be read is asked once more, then anew,
+Each reviewer looks by itself, cold, with a read-only snapshot of the repository where it can read files. What they find \
+is merged, and judges vote on each finding that they did not raise themselves: SUSTAIN, REJECT or ASK. Sustained are the \
+findings with more SUSTAIN than REJECT, and those that more than half of the panel raised; a finding is rejected by two \
+voters at least; everything else needs a person. A reviewer whose reply cannot be read is asked once more, then anew, \
 then given up: that is never taken for \"nothing found\".
 
 Exit codes:

@@ -17,13 +17,14 @@ use crate::findings::{
 };
 use crate::ids::{Sha256Hash, SlotId};
 use crate::session::slot::SlotState;
-use crate::session::{Event, InnerPanel, Layout, Round, Turn};
+use crate::session::{Event, InnerKind, InnerPanel, Layout, Round, Turn};
 
 /// The rule of a panel's record that says where its programs saw the repository.
 pub(crate) const SNAPSHOT_RULE: &str = "snapshot";
 
 /// A panel of a pipeline that was checked.
 pub(super) struct InnerFolder {
+    which: InnerPanel,
     panel: Panel,
     replies: BTreeMap<SlotId, Vec<u8>>,
     turns: Vec<TurnFolder>,
@@ -62,7 +63,7 @@ pub(super) fn check(audit: &mut Audit, session: &Panel, id: &str, owned: bool) -
         let opening =
             Opening { parent: session, index, folder: panel.folder(), round: None, turn: None, inner: Some(panel) };
         let Some(inner) = opening.read(audit, id, owned)? else { continue };
-        found.push(check_panel(audit, session, inner, panel, id, owned)?);
+        found.push(check_panel(audit, session, inner, panel, (id, ledger.as_ref()), owned)?);
     }
     check_verdict(audit, session, &found, ledger.as_ref());
     Ok(found)
@@ -73,7 +74,7 @@ fn check_panel(
     session: &Panel,
     mut panel: Panel,
     which: InnerPanel,
-    id: &str,
+    (id, ledger): (&str, Option<&Findings>),
     owned: bool,
 ) -> Result<InnerFolder> {
     panel.check_beginning(audit, &Accepted::of(&session.record))?;
@@ -90,12 +91,12 @@ fn check_panel(
         let folder = panel.file(&number.folder());
         let opening = Opening { parent: &panel, index, folder, round: Some(number), turn: None, inner: Some(which) };
         if let Some(votes) = opening.read(audit, id, owned)? {
-            let judges = Judging { panel: &panel, which, found: &found, round: number };
+            let judges = Judging { panel: &panel, which, found: &found, ledger, round: number };
             round = Some(judges.check(audit, session, votes, id, owned)?);
         }
     }
     panel.check_status(audit)?;
-    Ok(InnerFolder { panel, replies, turns, round })
+    Ok(InnerFolder { which, panel, replies, turns, round })
 }
 
 /// What each reviewer found, by its last reply that can be read.
@@ -210,6 +211,7 @@ struct Judging<'a> {
     panel: &'a Panel,
     which: InnerPanel,
     found: &'a BTreeMap<SlotId, Vec<Finding>>,
+    ledger: Option<&'a Findings>,
     round: Round,
 }
 
@@ -245,7 +247,14 @@ impl Judging<'_> {
         let Some(counted) = read_json::<FindingVotes>(audit, &file) else { return };
         if self.which.number == 1 {
             let merged = merge(&self.found.iter().map(|(slot, found)| (*slot, found.clone())).collect::<Vec<_>>());
-            let again = FindingVotes::raised_of(&Known::new().identify(merged));
+            let mut found = Known::new().identify(merged);
+            // What was declined in an earlier session is not voted on.
+            let is_left = |id| {
+                let record = self.ledger.and_then(|ledger| ledger.get(id));
+                record.is_some_and(|record| record.first_round == 1 && record.declined_before.is_some())
+            };
+            found.retain(|found| !is_left(found.id));
+            let again = FindingVotes::raised_of(&found);
             if again != counted.raised {
                 let panel = &self.panel.record.file;
                 let what = format!("does not hold the findings that the replies on record in `{panel}` come to");
@@ -308,7 +317,9 @@ fn check_verdict(audit: &mut Audit, session: &Panel, inner: &[InnerFolder], ledg
     audit.expect("verdict.md", md, &by);
     audit.expect("verdict.json", json, &by);
     let Some(result) = read_json::<ReviewResult>(audit, "verdict.json") else { return };
-    let (Some(ledger), Some(reviewed)) = (ledger, inner.last()) else { return };
+    // A fixer reviews nothing.
+    let reviewed = inner.iter().rfind(|inner| inner.which.kind != InnerKind::Fix);
+    let (Some(ledger), Some(reviewed)) = (ledger, reviewed) else { return };
     audit.checked.verdicts += 1;
     let usable = read_again(&reviewed.panel, &reviewed.replies, &reviewed.turns).len();
     let mut seats = result.verdict.seats;

@@ -8,14 +8,17 @@ use super::report::{Report, mended};
 use super::run::{Fix, step};
 use super::stop::StopReason;
 use super::store::{Store, remove};
-use crate::engine::{Decision, record};
+use crate::config::ResolvedModel;
+use crate::engine::{Decision, record, total};
 use crate::error::{Error, ExitCode, Result};
 use crate::fault::{self, Point};
 use crate::findings::{ReviewResult, decide_review};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash};
-use crate::pipeline::review::{RENDERING, Surroundings, open_ledger};
-use crate::session::{Event, FixStep, Layout, Phase, Record, Session};
+use crate::pipeline::declines;
+use crate::pipeline::review::{RENDERING, Surroundings, open_ledger, spent};
+use crate::pipeline::roles;
+use crate::session::{Event, FixStep, Layout, Phase, Record, ReviewExtent, Session};
 
 /// How it ended, and what is printed.
 pub(super) struct Ended {
@@ -53,15 +56,13 @@ pub(super) async fn finish(
     let last = progress.reviews.last();
     if !progress.commits().is_empty() && last.is_none_or(|last| Some(last.commit.as_str()) != progress.tip()) {
         notes.push("the last commit was not reviewed".to_owned());
-    } else if let (Some(fixer), false) = (&fixer, progress.commits().is_empty()) {
-        let certify = certifiers(&panel, fixer);
-        if certify.iter().any(|model| model.identity == fixer.identity) {
-            notes.push(
-                "the fixer's own model is among those who certified the result: no two others were there".to_owned(),
-            );
-        }
+    } else if let (Some(fixer), Some(last), false) = (&fixer, last, progress.commits().is_empty()) {
+        notes.extend(uncertified(last.extent, &panel, session.panel().manifest().judges.as_deref(), fixer));
     }
+    notes.extend(declines::told(&findings, &plan.review.declined));
     let decisions: Vec<String> = session.panel().records().iter().filter_map(decided).collect();
+    let spent = spent(&total(session));
+    let conversations = roles::told(session)?;
     let report = Report {
         session: session.id(),
         plan,
@@ -70,7 +71,9 @@ pub(super) async fn finish(
         verdict: &verdict,
         reason,
         decisions: &decisions,
+        conversations: &conversations,
         notes: &notes,
+        spent: &spent,
     };
     let text = around.services.open_scrub().text_for(None, &report.text());
     let (sentence, code) = amounts_to(reason, &verdict, &progress, mended(&findings));
@@ -83,6 +86,26 @@ pub(super) async fn finish(
         remove(&folder)?;
     }
     Ok(Ended { decision: Decision::Fix { sentence, code }, text })
+}
+
+/// What the review that was the last one does not certify.
+fn uncertified(
+    extent: ReviewExtent,
+    panel: &[ResolvedModel],
+    judges: Option<&[ResolvedModel]>,
+    fixer: &ResolvedModel,
+) -> Vec<String> {
+    if extent == ReviewExtent::Delta {
+        return vec!["the last repair was reviewed, but no fresh panel looked at all of the result".to_owned()];
+    }
+    let is_among = |members: &[ResolvedModel]| {
+        let is_own = |place: &usize| members.get(*place).is_some_and(|model| model.identity == fixer.identity);
+        certifiers(members, fixer).iter().any(is_own)
+    };
+    let told = |who: &str| format!("the fixer's own model is among {who}: no two others were there");
+    let panel = is_among(panel).then(|| told("those who certified the result"));
+    let judges = judges.is_some_and(is_among).then(|| told("the judges of those who certified the result"));
+    panel.into_iter().chain(judges).collect()
 }
 
 /// The last review that a panel made.

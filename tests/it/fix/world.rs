@@ -6,14 +6,14 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-pub(super) use crate::support::{FAULTY, reply};
+pub(crate) use crate::support::{FAULTY, reply};
 use crate::support::{Repository, TeamToml, TestEnv, finish, with_planted_fault};
 
 /// What of the fault shows in its file and in a change.
-pub(super) const SIGN: &str = "items.len() - 1";
+pub(crate) const SIGN: &str = "items.len() - 1";
 
 /// A finding, with what should be done about it.
-pub(super) fn finding(severity: &str, action: &str, title: &str) -> Value {
+pub(crate) fn finding(severity: &str, action: &str, title: &str) -> Value {
     json!({
         "severity": severity, "action": action, "file": "src/sum.rs", "line": 3, "title": title,
         "description": format!("{title}: the loop ends one item early."), "evidence": "As the code shows.",
@@ -22,28 +22,28 @@ pub(super) fn finding(severity: &str, action: &str, title: &str) -> Value {
 }
 
 /// The step of a reviewer that finds these as long as the fault is in the file.
-pub(super) fn looks(findings: &[Value]) -> String {
+pub(crate) fn looks(findings: &[Value]) -> String {
     format!("look src/sum.rs {SIGN} ;; {} ;; {}", reply(findings), reply(&[]))
 }
 
 /// The step by which judges go by what the change shows.
-pub(super) const WEIGH: &str = "weigh added summed items.len() - 1";
+pub(crate) const WEIGH: &str = "weigh added summed items.len() - 1";
 
 /// The title of the planted fault.
-pub(super) const PLANTED: &str = "The last item is never summed";
+pub(crate) const PLANTED: &str = "The last item is never summed";
 
 /// What the fault is mended to.
-pub(super) const MENDED: &str = "pub fn sum(items: &[u64]) -> u64 {
+pub(crate) const MENDED: &str = "pub fn sum(items: &[u64]) -> u64 {
     items.iter().copied().sum()
 }
 ";
 
 /// A shell script that mends the fault.
-pub(super) const MENDS: &str = "cat > /dev/null; printf 'pub fn sum(items: &[u64]) -> u64 {\\n    \
+pub(crate) const MENDS: &str = "cat > /dev/null; printf 'pub fn sum(items: &[u64]) -> u64 {\\n    \
     items.iter().copied().sum()\\n}\\n' > src/sum.rs; echo F01: summed all";
 
 /// Three reviewers of which two find the fault with this action, and a fixer that runs a script.
-pub(super) fn panel(action: &str, fixer: &str) -> TeamToml {
+pub(crate) fn panel(action: &str, fixer: &str) -> TeamToml {
     let found = [finding("high", action, PLANTED)];
     let settings = TeamToml::new()
         .agent("ra", &[&looks(&found), WEIGH])
@@ -54,18 +54,18 @@ pub(super) fn panel(action: &str, fixer: &str) -> TeamToml {
 }
 
 /// The same with a fixer that runs this script.
-pub(super) fn with_fixer(settings: TeamToml, script: &str) -> TeamToml {
+pub(crate) fn with_fixer(settings: TeamToml, script: &str) -> TeamToml {
     let command = toml::Value::from(vec!["sh", "-c", script]);
     settings.model("fixer", &[("command", command)]).key("fix", keys("fixer = \"fixer\""))
 }
 
 /// A table of these keys.
-pub(super) fn keys(text: &str) -> toml::Value {
+pub(crate) fn keys(text: &str) -> toml::Value {
     toml::Value::Table(toml::from_str(text).unwrap())
 }
 
 /// A repository whose `main` is sound, and whose branch `topic` plants the fault.
-pub(super) struct Repo(Repository);
+pub(crate) struct Repo(Repository);
 
 impl Deref for Repo {
     type Target = Repository;
@@ -76,34 +76,34 @@ impl Deref for Repo {
 }
 
 impl Repo {
-    pub(super) fn with(config: &TeamToml) -> Self {
+    pub(crate) fn with(config: &TeamToml) -> Self {
         Self::of(TestEnv::new(), config)
     }
 
-    pub(super) fn of(env: TestEnv, config: &TeamToml) -> Self {
+    pub(crate) fn of(env: TestEnv, config: &TeamToml) -> Self {
         Self(with_planted_fault(env, config, &[("src/other.rs", "pub fn other() {}\n")]))
     }
 
     /// Runs `team fix`; fails unless it exits with `code`. Gives stdout and stderr.
     #[track_caller]
-    pub(super) fn fix(&self, options: &[&str], code: i32) -> (String, String) {
+    pub(crate) fn fix(&self, options: &[&str], code: i32) -> (String, String) {
         finish(&self.env, &[&["fix"], options].concat(), code)
     }
 
     /// Runs any command.
     #[track_caller]
-    pub(super) fn team(&self, arguments: &[&str], code: i32) -> (String, String) {
+    pub(crate) fn team(&self, arguments: &[&str], code: i32) -> (String, String) {
         finish(&self.env, arguments, code)
     }
 
     /// The branches, without those that there were.
-    pub(super) fn new_branches(&self) -> Vec<String> {
+    pub(crate) fn new_branches(&self) -> Vec<String> {
         let all = self.git(&["branch", "--format=%(refname:short)"]);
         all.lines().filter(|name| !["main", "topic"].contains(name)).map(str::to_owned).collect()
     }
 
     /// Everything in the user's work tree but sessions, and the index and branches.
-    pub(super) fn of_the_user(&self) -> BTreeMap<String, Vec<u8>> {
+    pub(crate) fn of_the_user(&self) -> BTreeMap<String, Vec<u8>> {
         let mut found = BTreeMap::new();
         let root = self.env.project();
         collect(&root, &root, &mut found);
@@ -117,7 +117,7 @@ impl Repo {
     }
 
     /// The state of each finding, by the last line of the ledger about it.
-    pub(super) fn states(&self) -> BTreeMap<String, String> {
+    pub(crate) fn states(&self) -> BTreeMap<String, String> {
         let ledger = self.session().text("findings.jsonl");
         let mut states = BTreeMap::new();
         for line in ledger.lines() {
@@ -129,7 +129,7 @@ impl Repo {
         states
     }
 
-    pub(super) fn report(&self) -> String {
+    pub(crate) fn report(&self) -> String {
         self.session().text("report.md")
     }
 }

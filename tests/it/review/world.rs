@@ -4,21 +4,21 @@ use std::ops::Deref;
 
 use serde_json::{Value, json};
 
-pub(super) use crate::support::{FAULTY, reply};
+pub(crate) use crate::support::{FAULTY, SOUND, reply};
 use crate::support::{Repository, TeamToml, TestEnv, finish, with_planted_fault};
 
 /// What a good reviewer says of it.
-pub(super) fn planted() -> Value {
+pub(crate) fn planted() -> Value {
     finding("high", "src/sum.rs", 3, "The last item is never summed", "The loop ends one item early.")
 }
 
 /// What a reviewer makes up.
-pub(super) fn invented() -> Value {
+pub(crate) fn invented() -> Value {
     finding("critical", "src/sum.rs", 6, "SQL injection in the query", "The query is built from user input.")
 }
 
 /// A finding.
-pub(super) fn finding(severity: &str, file: &str, line: u32, title: &str, description: &str) -> Value {
+pub(crate) fn finding(severity: &str, file: &str, line: u32, title: &str, description: &str) -> Value {
     json!({
         "severity": severity, "action": "auto-fix", "file": file, "line": line, "title": title,
         "description": description, "evidence": "As the code shows.", "suggestion": "Mend it.",
@@ -26,25 +26,25 @@ pub(super) fn finding(severity: &str, file: &str, line: u32, title: &str, descri
 }
 
 /// The step of a reviewer that finds these.
-pub(super) fn finds(findings: &[Value]) -> String {
+pub(crate) fn finds(findings: &[Value]) -> String {
     format!("answer {}", reply(findings))
 }
 
 /// A `team.toml` of reviewers `ra`, `rb` and so on with these steps; they are the panel.
-pub(super) fn reviewers(steps: &[&[&str]]) -> TeamToml {
+pub(crate) fn reviewers(steps: &[&[&str]]) -> TeamToml {
     let names: Vec<String> = (b'a'..).take(steps.len()).map(|letter| format!("r{}", char::from(letter))).collect();
     let config = steps.iter().zip(&names).fold(TeamToml::new(), |config, (steps, name)| config.agent(name, steps));
     config.panel(&names.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// Three reviewers of which two find the fault, one of these makes another up, and all vote by what the code shows.
-pub(super) fn good_panel() -> TeamToml {
+pub(crate) fn good_panel() -> TeamToml {
     let weigh = "weigh word summed";
     reviewers(&[&[&finds(&[planted()]), weigh], &[&finds(&[planted(), invented()]), weigh], &[&finds(&[]), weigh]])
 }
 
 /// A repository whose `main` is sound, and whose branch `topic` plants the fault.
-pub(super) struct Repo(Repository);
+pub(crate) struct Repo(Repository);
 
 impl Deref for Repo {
     type Target = Repository;
@@ -55,18 +55,18 @@ impl Deref for Repo {
 }
 
 impl Repo {
-    pub(super) fn with(config: &TeamToml) -> Self {
+    pub(crate) fn with(config: &TeamToml) -> Self {
         Self::of(TestEnv::new(), config)
     }
 
     /// The same in a world with variables.
-    pub(super) fn of(env: TestEnv, config: &TeamToml) -> Self {
+    pub(crate) fn of(env: TestEnv, config: &TeamToml) -> Self {
         Self(with_planted_fault(env, config, &[]))
     }
 
     /// Runs `team review`; fails unless it exits with `code`. Gives stdout and stderr.
     #[track_caller]
-    pub(super) fn review(&self, options: &[&str], code: i32) -> (String, String) {
+    pub(crate) fn review(&self, options: &[&str], code: i32) -> (String, String) {
         finish(&self.env, &[&["review"], options].concat(), code)
     }
 }

@@ -152,10 +152,11 @@ fn votes(record: &FindingRecord, panels: &Panels<'_>, redactor: &Redactor) -> Ve
         return votes.iter().map(row).collect();
     };
     let of = |judge: &crate::findings::JudgeOnFindings| {
-        if let Some(vote) = judge.ballot.votes.iter().find(|vote| vote.finding == record.id) {
+        let said = judge.said();
+        if let Some(vote) = said.votes.iter().find(|vote| vote.finding == record.id) {
             return Some(row(seat(judge.id), vote.verdict, vote.confidence, redactor.text(&vote.summary)));
         }
-        let missing = judge.ballot.missing.iter().find(|missing| missing.finding == record.id)?;
+        let missing = said.missing.iter().find(|missing| missing.finding == record.id)?;
         Some(FindingVoteRow {
             judge: seat(judge.id),
             kind: "missing",
@@ -209,9 +210,7 @@ fn happened(entry: &LedgerEntry) -> Option<String> {
         LedgerEntry::Sustained(ruling) => ruled("sustained", ruling),
         LedgerEntry::Rejected(ruling) => ruled("rejected", ruling),
         LedgerEntry::NeedsPerson(ruling) => ruled("not settled", ruling),
-        LedgerEntry::FixClaimed { round, commit, .. } => {
-            format!("repair round {round}: commit {} is said to mend it", short(commit))
-        }
+        LedgerEntry::FixClaimed { commit, .. } => format!("commit {} is said to mend it", short(commit)),
         LedgerEntry::Verified { round, .. } => format!("review {round}: not there any more"),
         LedgerEntry::Declined { note, .. } if note.as_str().trim().is_empty() => "declined by a person".to_owned(),
         LedgerEntry::Declined { note, .. } => format!("declined by a person: {}", note.as_str()),

@@ -78,18 +78,7 @@ fn result(fix: &FixRecord, terms: &FixTerms) -> (String, Vec<(String, &'static s
         "Branch `{name}` at {} has {count}. Nothing was pushed, and your work tree, index and other branches are as they were.{also}",
         short(commit)
     );
-    let branch = shell_word(name);
-    let mut commands = vec![(format!("git merge {branch}"), "take it")];
-    let is_hex = |text: &&String| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if let Some(head) = fix.head.as_ref().filter(is_hex) {
-        commands.push((format!("git cherry-pick {}..{branch}", short(head)), "take the repairs only"));
-    }
-    commands.push((format!("git branch -D {branch}"), "drop it"));
-    // What does not look like a branch of ours is not offered to a shell.
-    if !name.starts_with("team/") || name.chars().any(char::is_control) {
-        commands.clear();
-    }
-    (told, commands)
+    (told, fix.commands())
 }
 
 fn row(round: &FixRound, redactor: &Redactor) -> RepairRow {
