@@ -10,7 +10,7 @@ pub(crate) use crate::support::{FAULTY, reply};
 use crate::support::{Repository, TeamToml, TestEnv, finish, with_planted_fault};
 
 /// What of the fault shows in its file and in a change.
-pub(super) const SIGN: &str = "items.len() - 1";
+pub(crate) const SIGN: &str = "items.len() - 1";
 
 /// A finding, with what should be done about it.
 pub(crate) fn finding(severity: &str, action: &str, title: &str) -> Value {
@@ -60,7 +60,7 @@ pub(crate) fn with_fixer(settings: TeamToml, script: &str) -> TeamToml {
 }
 
 /// A table of these keys.
-pub(super) fn keys(text: &str) -> toml::Value {
+pub(crate) fn keys(text: &str) -> toml::Value {
     toml::Value::Table(toml::from_str(text).unwrap())
 }
 
@@ -92,7 +92,7 @@ impl Repo {
 
     /// Runs any command.
     #[track_caller]
-    pub(super) fn team(&self, arguments: &[&str], code: i32) -> (String, String) {
+    pub(crate) fn team(&self, arguments: &[&str], code: i32) -> (String, String) {
         finish(&self.env, arguments, code)
     }
 
@@ -129,7 +129,7 @@ impl Repo {
         states
     }
 
-    pub(super) fn report(&self) -> String {
+    pub(crate) fn report(&self) -> String {
         self.session().text("report.md")
     }
 }
