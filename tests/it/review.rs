@@ -6,7 +6,6 @@ mod outputs;
 mod pages;
 mod providers;
 mod quality;
-mod spies;
 mod targets;
 mod votes;
 pub(crate) mod world;
