@@ -43,14 +43,17 @@ fn reviewed() -> TestEnv {
         "suggestion": "y".repeat(400),
     }));
     let long = "a-reviewer-whose-name-in-the-settings-is-longer-than-sixty-characters";
+    let env = TestEnv::new();
+    // In a file: on its command line they would be words by which the reviewer could name itself.
+    let steps = format!("@{}", env.write("steps", &format!("{}\nweigh sustain\n", finds(&findings))).display());
     let config = TeamToml::new()
-        .agent("kiwi", &[&finds(&findings), "weigh sustain"])
+        .agent("kiwi", &[&steps])
         .agent(long, &[&finds(&[]), "weigh sustain"])
         .agent("dead", &["answer I like it.", "weigh reject"])
         .panel(&["kiwi", long, "dead"]);
-    let env = TestEnv::with(&config);
+    env.write("team.toml", config.text());
     git(&env, &["init", "-q", "-b", "main"]);
-    env.write(".gitignore", "/ai-docs/\n");
+    env.write(".gitignore", "/ai-docs/\n/steps\n");
     env.write("src/a.rs", "one\n");
     git(&env, &["add", "-A"]);
     git(&env, &["commit", "-q", "-m", "base"]);
@@ -113,7 +116,7 @@ fn names_that_are_long_fit_where_two_answers_are_compared_on_a_phone() {
         names.iter().fold(TeamToml::new(), |config, name| config.agent(name, &["answer Plan.", "vote approve"]));
     let env = TestEnv::new();
     env.write("team.toml", config.panel(&[&names[0], &names[1]]).text());
-    run_and_judge(&env, &["--self-vote", "include"], 3);
+    run_and_judge(&env, &["--self-vote", "include"], 0);
     let proxy = Proxy::start();
     let mut browser = Browser::start(proxy.address());
     let url = report(&env);
