@@ -9,7 +9,7 @@ use super::args::{FixArgs, RespondArgs, ResumeArgs};
 use super::choosing::remember;
 use super::context::Context;
 use super::estimate;
-use super::panel::{conclude, prepare, prompts, resolve, terms, warn_of_missing};
+use super::panel::{conclude, prepare, prompts, resolve, show_outcome, terms, warn_of_missing};
 use super::resume::{pace, prepare_again};
 use super::review::{Reviewers, intent_of, judges, reviewers};
 use crate::config::{Config, FileSettings, PROJECT_FILE, ResolvedModel, names_a_secret};
@@ -18,7 +18,7 @@ use crate::error::{Error, ExitCode, Result};
 use crate::findings::MissingSeats;
 use crate::git::{Git, RepoPath};
 use crate::pipeline::fix::{
-    self, Consent, Ending, FixRequest, LeftOfFix, Response, Start, TakeUncommitted, check_response,
+    self, Consent, Ending, FixRequest, LeftOfFix, Response, Start, TakeUncommitted, check_response, finished_fix,
 };
 use crate::pipeline::gate::{Revisions, ask_failed, settings_at};
 use crate::pipeline::review::{self, Look, ReviewRequest, Source, Subject, Target};
@@ -211,8 +211,9 @@ pub(super) async fn resume_fix(
     let left = left_of(&session, options, None, context).await?;
     if left.is_over() {
         context.printer.note(format!("nothing is left to do in `{}`", session.id()));
-        context.printer.document(&fs_err::read_to_string(session.layout().report()).unwrap_or_default())?;
-        return Ok(ExitCode::DONE);
+        let outcome = finished_fix(&session)?;
+        show_outcome(context, &outcome, called)?;
+        return Ok(outcome.exit_code());
     }
     if let Some(page) = left.waits() {
         context.printer.document(page)?;

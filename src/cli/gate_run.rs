@@ -70,12 +70,7 @@ struct Ask<'a> {
 }
 
 /// Does a gate's work; what it learns on the way is in `facts`.
-pub(super) async fn run(
-    args: &GateArgs,
-    context: &Context,
-    outputs: &mut Outputs,
-    facts: &mut Facts,
-) -> Result<Ended> {
+pub(super) async fn run(args: &GateArgs, context: &Context, outputs: &mut Outputs, facts: &mut Facts) -> Result<Ended> {
     let started = Instant::now();
     let (git, root) = repository(context).await?;
     let revisions = Revisions::find(&git, args.base.as_deref(), &context.environment).await?;
@@ -325,7 +320,8 @@ fn members(context: &Context, config: &Config, has_project_file: bool, changed: 
     } else {
         &gate.panel
     };
-    let judges = Some(&config.settings().review.judges).filter(|names| gate.kind == GateKind::Review && !names.is_empty());
+    let judges =
+        Some(&config.settings().review.judges).filter(|names| gate.kind == GateKind::Review && !names.is_empty());
     let judges = judges.map(|names| resolve(context, config, names)).transpose()?;
     let members = Members { models: resolve(context, config, names)?, judges };
     let lacks: BTreeSet<String> = members

@@ -135,7 +135,11 @@ fn slots(status: &Status, next_steps: &mut BTreeMap<Reason, &'static str>, now: 
 }
 
 /// The same of judges, whose replies are read by nobody but the count: of a complete one the file is left out.
-pub(super) fn slots_of_round(status: &Status, next_steps: &mut BTreeMap<Reason, &'static str>, now: Timestamp) -> Vec<Slot> {
+pub(super) fn slots_of_round(
+    status: &Status,
+    next_steps: &mut BTreeMap<Reason, &'static str>,
+    now: Timestamp,
+) -> Vec<Slot> {
     let mut judges = slots(status, next_steps, now);
     for judge in &mut judges {
         judge.file = None;

@@ -157,7 +157,9 @@ mod tests {
     fn a_name_that_is_not_known_is_refused_with_what_is_near_or_why() {
         let given = |name: &str| JsonObject::from_iter([(name.to_owned(), json!(1))]);
         let why = |name: &str| (name == "test").then_some("that is configured");
-        for (name, hint) in [("inpt", "did you mean `input`?"), ("zzz", "it takes `input`, `mode`"), ("test", "that is configured")] {
+        for (name, hint) in
+            [("inpt", "did you mean `input`?"), ("zzz", "it takes `input`, `mode`"), ("test", "that is configured")]
+        {
             let error = check_known("tool", &given(name), &["input", "mode"], why).unwrap_err();
             assert_eq!(error.to_string(), format!("`{name}` is no argument of `tool`"));
             assert_eq!(error.hints(), [hint]);

@@ -24,13 +24,7 @@ pub(super) async fn work(
 ) -> Result<CallToolResult> {
     let arguments = WorkArguments::read(work, given)?;
     let (words, input) = command(place, work, &arguments)?;
-    let job = Job {
-        words,
-        input,
-        session: None,
-        tie: Tie::of(arguments.detach),
-        answer: answer(arguments.wait),
-    };
+    let job = Job { words, input, session: None, tie: Tie::of(arguments.detach), answer: answer(arguments.wait) };
     job.carry_out(place, children, context).await
 }
 
@@ -79,11 +73,7 @@ const fn answer(wait: Option<bool>) -> Answer {
 }
 
 /// The command line of a call, and what it reads.
-fn command<'a>(
-    place: &Place,
-    work: Work,
-    arguments: &'a WorkArguments,
-) -> Result<(Vec<OsString>, Option<&'a str>)> {
+fn command<'a>(place: &Place, work: Work, arguments: &'a WorkArguments) -> Result<(Vec<OsString>, Option<&'a str>)> {
     let mut words = vec![OsString::from(work.as_str())];
     let mut input = None;
     let mut add = |name: &str, value: Option<String>| words.extend(value.map(|value| option(name, value)));

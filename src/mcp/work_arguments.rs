@@ -196,9 +196,9 @@ impl WorkArguments {
 /// Why there is no such argument, of those that one might look for.
 fn why_not(name: &str) -> Option<&'static str> {
     match name {
-        "test" | "tests" | "lint" | "check_timeout" | "scope" | "command" => {
-            Some("tests, lint and scope are those of `[fix]` in `team.toml` of the base: what is run is not for a call to say")
-        }
+        "test" | "tests" | "lint" | "check_timeout" | "scope" | "command" => Some(
+            "tests, lint and scope are those of `[fix]` in `team.toml` of the base: what is run is not for a call to say",
+        ),
         "mode" => Some("`mode` is for the tool `team`: this one has none"),
         _ => None,
     }
@@ -274,8 +274,7 @@ pub(super) struct RespondArguments {
 pub(super) const RESPOND: &str = "team_respond";
 
 impl RespondArguments {
-    const TAKES: &[&str] =
-        &["path", "fix", "decline", "add", "end", "note", "max_cost", "timeout", "wait", "detach"];
+    const TAKES: &[&str] = &["path", "fix", "decline", "add", "end", "note", "max_cost", "timeout", "wait", "detach"];
 
     /// Reads them.
     ///
@@ -368,8 +367,16 @@ mod tests {
         for (work, given, expected) in [
             (Work::Review, json!({"dif": "a"}), "`dif` is no argument of `team_review`; did you mean `diff`?"),
             (Work::Review, json!({"fixer": "a"}), "`fixer` is no argument of `team_review`; it takes `diff`"),
-            (Work::Review, json!({"mode": "run"}), "`mode` is no argument of `team_review`; `mode` is for the tool `team`"),
-            (Work::Fix, json!({"test": "rm -rf"}), "`test` is no argument of `team_fix`; tests, lint and scope are those of"),
+            (
+                Work::Review,
+                json!({"mode": "run"}),
+                "`mode` is no argument of `team_review`; `mode` is for the tool `team`",
+            ),
+            (
+                Work::Fix,
+                json!({"test": "rm -rf"}),
+                "`test` is no argument of `team_fix`; tests, lint and scope are those of",
+            ),
             (Work::Fix, json!({"yes": "true"}), "`yes`: invalid type: string \"true\", expected a boolean"),
             (Work::Fix, json!({"max_rounds": -1}), "`max_rounds`: invalid value: integer `-1`"),
             (Work::Fix, json!({"severity": "bad"}), "`severity`: `bad` is none of "),

@@ -218,31 +218,36 @@ impl Consolidated<'_> {
         told.for_each(|(id, note)| out.push_str(&format!("- {id}: {}\n", inline(note, TEXT))));
     }
 
-    /// Which files were looked at, and which not, with the reason.
     fn push_coverage(&self, out: &mut String) {
-        if self.files.is_empty() {
-            return;
+        if !self.files.is_empty() {
+            out.push('\n');
+            out.push_str(&coverage(self.files));
         }
-        let (seen, omitted): (Vec<&SeenFile>, Vec<&SeenFile>) =
-            self.files.iter().partition(|file| file.omitted.is_none());
-        out.push_str(&format!("\n## Coverage\n\n{} of {} files were looked at.\n", seen.len(), self.files.len()));
-        let mut list = |heading: &str, files: &[&SeenFile]| {
-            if files.is_empty() {
-                return;
-            }
-            out.push_str(&format!("\n{heading}:\n\n"));
-            for file in files.iter().take(FILES) {
-                let reason = file.omitted.map(|reason| format!(": {}", reason.describe())).unwrap_or_default();
-                let note = file.note.as_deref().map(|note| format!(" ({})", inline(note, NAME))).unwrap_or_default();
-                out.push_str(&format!("- {}{reason}{note}\n", inline(&file.path, NAME)));
-            }
-            if files.len() > FILES {
-                out.push_str(&format!("- and {} more\n", files.len() - FILES));
-            }
-        };
-        list("Not looked at", &omitted);
-        list("Looked at", &seen);
     }
+}
+
+/// Which files were looked at, and which not, with the reason: a section of a document; empty where there are none.
+pub(crate) fn coverage(files: &[SeenFile]) -> String {
+    if files.is_empty() {
+        return String::new();
+    }
+    let (seen, omitted): (Vec<&SeenFile>, Vec<&SeenFile>) = files.iter().partition(|file| file.omitted.is_none());
+    let mut out = format!("## Coverage\n\n{} of {} files were looked at.\n", seen.len(), files.len());
+    for (heading, files) in [("Not looked at", omitted), ("Looked at", seen)] {
+        if files.is_empty() {
+            continue;
+        }
+        out.push_str(&format!("\n{heading}:\n\n"));
+        for file in files.iter().take(FILES) {
+            let reason = file.omitted.map(|reason| format!(": {}", reason.describe())).unwrap_or_default();
+            let note = file.note.as_deref().map(|note| format!(" ({})", inline(note, NAME))).unwrap_or_default();
+            out.push_str(&format!("- {}{reason}{note}\n", inline(&file.path, NAME)));
+        }
+        if files.len() > FILES {
+            out.push_str(&format!("- and {} more\n", files.len() - FILES));
+        }
+    }
+    out
 }
 
 /// How many findings of each severity are sustained, the worst first: for a line on a terminal.
@@ -311,8 +316,16 @@ mod tests {
         let seats = Seats { panel: 3, usable: 2, quorum: 2, missing: MissingSeats::Tolerated };
         let verdict = decide_review(findings.judged(), FailOn::default(), seats);
         let notes = ["say | this".to_owned()];
-        let parts =
-            Consolidated { verdict: &verdict, findings, folder: FOLDER, reviewers, judges, files, first: &[], notes: &notes };
+        let parts = Consolidated {
+            verdict: &verdict,
+            findings,
+            folder: FOLDER,
+            reviewers,
+            judges,
+            files,
+            first: &[],
+            notes: &notes,
+        };
         consolidated(&parts)
     }
 

@@ -10,4 +10,5 @@ pub mod gate;
 pub mod review;
 pub mod roles;
 
+pub(crate) use consolidated::coverage;
 pub use consolidated::{Consolidated, FindingJudge, ReviewOutcome, Reviewer, consolidated, sustained_by_severity};

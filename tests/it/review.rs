@@ -4,6 +4,7 @@ mod decisions;
 mod kills;
 mod outputs;
 mod providers;
+mod stopped;
 mod targets;
 mod votes;
 mod world;

@@ -19,6 +19,7 @@ mod request;
 mod resume;
 mod run;
 mod scope;
+mod seen;
 mod select;
 mod stand;
 mod stop;
@@ -29,6 +30,7 @@ mod turn;
 mod uncommitted;
 
 pub use check::{CheckEnd, CheckKind, CheckResult};
+pub use conclude::finished_fix;
 pub use decide::{Ending, Response};
 pub use request::{Consent, FixRequest, Start, TakeUncommitted};
 pub use resume::{LeftOfFix, check_response, respond, resume_fix};

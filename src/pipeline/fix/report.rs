@@ -2,10 +2,12 @@
 //! plain words: nothing in them is markup.
 
 use super::progress::{Progress, RoundEnd};
-use super::request::{FixPlan, TakeUncommitted};
+use super::request::FixPlan;
 use super::stop::StopReason;
 use crate::findings::{FindingId, FindingRecord, FindingState, Findings, ReviewVerdict};
-use crate::session::{AttemptEnd, GivenUp};
+use crate::pipeline::coverage;
+use crate::report::ci::{OmissionReason, SeenFile};
+use crate::session::{AttemptEnd, BRANCH_COMMANDS_DO, GivenUp, branch_begin_told, branch_commands};
 
 /// What the report is made from.
 pub(super) struct Report<'a> {
@@ -19,6 +21,15 @@ pub(super) struct Report<'a> {
     pub(super) decisions: &'a [String],
     /// What a reader should know besides.
     pub(super) notes: &'a [String],
+    /// What of the change the reviews looked at, and what not.
+    pub(super) files: &'a [SeenFile],
+}
+
+/// How much of the change nobody has looked at, where somebody should have; `None` where that is nothing.
+pub(super) fn unseen_told(files: &[SeenFile]) -> Option<String> {
+    let is_unseen = |file: &&SeenFile| file.omitted.is_some_and(|reason| reason != OmissionReason::Ignored);
+    let unseen = files.iter().filter(is_unseen).count();
+    (unseen > 0).then(|| format!("No reviewer was sent {unseen} of {} files of the change", files.len()))
 }
 
 /// A text of somebody else's in one line without markup.
@@ -53,6 +64,9 @@ impl Report<'_> {
     pub(super) fn text(&self) -> String {
         let mut text = format!("# Fix of {}\n\n{}\n\n", plain(&self.plan.review.told), self.reason);
         text.push_str(&format!("{}.\n\n", plain(&self.verdict.sentence)));
+        if let Some(told) = unseen_told(self.files) {
+            text.push_str(&format!("{told}; the end of this report names them.\n\n"));
+        }
         self.result(&mut text);
         self.rounds(&mut text);
         self.table(&mut text);
@@ -69,6 +83,11 @@ impl Report<'_> {
             for note in self.notes {
                 text.push_str(&format!("- {}\n", plain(note)));
             }
+            text.push('\n');
+        }
+        let coverage = coverage(self.files);
+        if !coverage.is_empty() {
+            text.push_str(&coverage);
             text.push('\n');
         }
         text.push_str(&format!("Session: `{}`\n", self.session));
@@ -89,7 +108,7 @@ impl Report<'_> {
             text.push_str(&format!("{why} Your work tree, index and branches are as they were.\n\n"));
             return;
         };
-        let begin = self.progress.begun.as_ref().map_or("", |(_, head)| short(head));
+        let begin = self.progress.begun.as_ref().map_or("", |(_, head)| head);
         text.push_str(&format!(
             "Branch `{branch}` at {} has {}. Nothing was pushed, and your work tree, index and other branches are as they \
              were.\n\n",
@@ -99,15 +118,15 @@ impl Report<'_> {
                 count => format!("{count} commits"),
             }
         ));
-        if self.plan.fix.uncommitted == TakeUncommitted::Yes {
-            text.push_str(&format!(
-                "Its first commit ({begin}) holds what you had not committed; picking the repairs leaves that out.\n\n"
-            ));
+        let kind = self.plan.fix.begins(begin);
+        if let Some(told) = branch_begin_told(kind) {
+            text.push_str(&format!("{told}\n\n"));
         }
-        text.push_str(&format!(
-            "```sh\ngit merge {branch}                 # take it\ngit cherry-pick {begin}..{branch}   # take the repairs only\n\
-             git branch -D {branch}             # drop it\n```\n\n"
-        ));
+        text.push_str("```sh\n");
+        for (line, what) in branch_commands(branch, begin, kind).iter().zip(BRANCH_COMMANDS_DO) {
+            text.push_str(&format!("{line}   # {what}\n"));
+        }
+        text.push_str("```\n\n");
     }
 
     fn rounds(&self, text: &mut String) {

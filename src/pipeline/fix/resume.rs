@@ -5,20 +5,25 @@ use std::path::Path;
 use jiff::Timestamp;
 use rand::CryptoRng;
 
-use super::decide::Response;
+use super::decide::{Ending, Response};
 use super::progress::Progress;
 use super::request::FixPlan;
-use super::run::{go_on, hashes_of};
+use super::run::{GIT_LIMIT, branch_of, go_on, hashes_of};
+use super::stop::StopReason;
+use super::store::Store;
 use crate::engine::{Context, Drifted, Outcome, ResumeOptions, show_last};
 use crate::error::{Error, Result};
+use crate::git::Git;
 use crate::pipeline::review::{Rest, open_ledger};
-use crate::session::{Session, waiting};
+use crate::session::{Event, Session, SessionState, waiting};
 
 /// What is left of a fix.
 pub struct LeftOfFix {
     plan: FixPlan,
     rest: Rest,
     is_over: bool,
+    /// Whether the branch is made, or none is wanted.
+    has_branch: bool,
     waits: Option<String>,
 }
 
@@ -41,7 +46,12 @@ impl LeftOfFix {
         let state = session.panel().status().state;
         Ok(Self {
             rest,
-            is_over: progress.stopped.is_some() && !state.is_active() && session.is_sealed(),
+            // One whose result could not be handed over has no verdict, or failed after it.
+            is_over: progress.stopped.is_some()
+                && records.iter().any(|record| matches!(record.event, Event::Verdict { .. }))
+                && state == SessionState::Completed
+                && session.is_sealed(),
+            has_branch: progress.published.is_some() || progress.stopped == Some(StopReason::Aborted),
             waits: waiting(records).map(|waiting| waiting.question.text),
             plan,
         })
@@ -65,6 +75,15 @@ impl LeftOfFix {
         self.waits.as_deref()
     }
 
+    /// Fails, before anything is written, where the user's repository cannot take the result.
+    async fn check_source(&self, session: &Session) -> Result<()> {
+        if self.has_branch {
+            return Ok(());
+        }
+        let source = Git::new(&self.plan.fix.root, GIT_LIMIT);
+        Store::check_source(&source, &self.plan.fix.head, &branch_of(session.id())).await
+    }
+
     /// The root of the user's work tree.
     #[must_use]
     pub fn root(&self) -> &Path {
@@ -79,6 +98,7 @@ pub async fn resume_fix<R: CryptoRng>(
     mut context: Context<'_>,
     rng: &mut R,
 ) -> Result<Outcome> {
+    left.check_source(&session).await?;
     left.rest.take_up(&mut session, &mut context)?;
     let Rest { prompts, terms, failed, .. } = &left.rest;
     go_on(session, &left.plan, prompts, *terms, *failed, context, rng).await
@@ -107,6 +127,9 @@ pub async fn respond<R: CryptoRng>(
     rng: &mut R,
 ) -> Result<Outcome> {
     check_response(&session, response)?;
+    if response.end != Some(Ending::Abort) {
+        left.check_source(&session).await?;
+    }
     let Context { services, control, observer, announce } = context;
     announce(session.layout().root(), None);
     control.serve(session.layout());

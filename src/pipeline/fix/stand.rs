@@ -1,8 +1,9 @@
 //! How a fix stands, for who looks at it: from its session's record, and from nothing else.
 
 use super::progress::Progress;
+use super::request::FixPlan;
 use super::stop::StopReason;
-use crate::session::Record;
+use crate::session::{BranchBegin, Record, branch_commands};
 
 /// How a fix stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub struct FixBranch {
     pub commit: String,
     /// The commit that the repairs begin at.
     pub begin: String,
+    /// What that commit is.
+    pub kind: BranchBegin,
 }
 
 impl FixStand {
@@ -36,12 +39,13 @@ impl FixStand {
     pub fn of(records: &[Record]) -> Self {
         let progress = Progress::of(records);
         let begin = progress.begun.as_ref().map(|(_, head)| head.clone()).unwrap_or_default();
+        let kind = FixPlan::read(records).map_or(BranchBegin::CheckedOut, |plan| plan.fix.begins(&begin));
         Self {
             reviews: progress.reviews.len(),
             repairs: progress.rounds.len(),
             commits: progress.commits().len(),
             stopped: progress.stopped,
-            branch: progress.published.map(|(name, commit)| FixBranch { name, commit, begin }),
+            branch: progress.published.map(|(name, commit)| FixBranch { name, commit, begin, kind }),
         }
     }
 }
@@ -50,9 +54,7 @@ impl FixBranch {
     /// The commands that take it, take the repairs without what was not committed before, and drop it.
     #[must_use]
     pub fn commands(&self) -> [String; 3] {
-        let Self { name, begin, .. } = self;
-        let begin = begin.get(..10).unwrap_or(begin);
-        [format!("git merge {name}"), format!("git cherry-pick {begin}..{name}"), format!("git branch -D {name}")]
+        branch_commands(&self.name, &self.begin, self.kind)
     }
 }
 
@@ -83,7 +85,7 @@ mod tests {
         assert_eq!(stand.stopped, Some(StopReason::Converged));
         assert_eq!(
             stand.branch.unwrap().commands(),
-            ["git merge team/fix-x", "git cherry-pick bbbbbbbbbb..team/fix-x", "git branch -D team/fix-x"]
+            ["git merge team/fix-x", "git cherry-pick bbbbbbbbbbbb..team/fix-x", "git branch -D team/fix-x"]
         );
         assert_eq!(FixStand::of(&records[..1]).branch, None);
     }

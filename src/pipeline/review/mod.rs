@@ -27,7 +27,7 @@ mod votes;
 pub(super) use ledger::{grow, open as open_ledger};
 pub use outcome::{found, not_held, reported};
 pub use pending::Uncommitted;
-pub(super) use publish::{RENDERING, consolidate};
+pub(super) use publish::{RENDERING, consolidate, published};
 pub use request::ReviewRequest;
 pub(super) use request::{ReviewPlan, ReviewWork};
 pub use rest::Rest;

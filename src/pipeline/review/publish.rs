@@ -20,20 +20,21 @@ use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
 use crate::pipeline::{Consolidated, FindingJudge, ReviewOutcome, Reviewer, consolidated};
 use crate::session::slot::Reason;
-use crate::session::{Event, Layout, Manifest, PanelFolder, Phase, Record, Session, SessionError, SessionKind, SessionState, Turn,
+use crate::session::{
+    Event, Layout, Manifest, PanelFolder, Phase, Record, Session, SessionError, SessionKind, SessionState, Turn,
 };
 
 /// The number of the wording of `verdict.md`.
 pub(in crate::pipeline) const RENDERING: u32 = 1;
 
 /// A verdict on disk.
-pub(super) struct Published {
-    pub(super) decision: Decision,
-    pub(super) text: String,
+pub(in crate::pipeline) struct Published {
+    pub(in crate::pipeline) decision: Decision,
+    pub(in crate::pipeline) text: String,
 }
 
 /// The verdict that is on record. `None` where there is none.
-pub(super) fn published(session: &Session) -> Result<Option<Published>> {
+pub(in crate::pipeline) fn published(session: &Session) -> Result<Option<Published>> {
     let Some((verdict_json, verdict_md)) = on_record(session.panel().records()) else { return Ok(None) };
     let json = checked(&session.layout().verdict_json(), verdict_json)?;
     let text = checked(&session.layout().verdict_md(), verdict_md)?;

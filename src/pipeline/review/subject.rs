@@ -91,12 +91,8 @@ impl Subject {
     #[must_use]
     pub fn of_gate(looked: gate::Subject, told: &SubjectReport, root: &Path) -> Option<Self> {
         let short = |commit: &str| commit.get(..12).unwrap_or(commit).to_owned();
-        let change = format!(
-            "the change from `{}` ({}) to `HEAD` ({})",
-            told.base,
-            short(&told.merge_base),
-            short(&told.head)
-        );
+        let change =
+            format!("the change from `{}` ({}) to `HEAD` ({})", told.base, short(&told.merge_base), short(&told.head));
         let (kind, phase, text, files, what) = match looked {
             gate::Subject::Diff(gate::Coverage { files, text }) => {
                 (SubjectKind::Diff, InnerKind::ImplReview, text, files, change)

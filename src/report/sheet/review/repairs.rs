@@ -6,7 +6,10 @@ use super::plan::FixTerms;
 use crate::findings::Findings;
 use crate::report::fix_record::{FixBranch, FixRecord, FixRound};
 use crate::secrets::Redactor;
-use crate::session::{AttemptEnd, Event, FixStop, GivenUp, Record, shell_word};
+use crate::session::{
+    AttemptEnd, BRANCH_COMMANDS_DO, BranchBegin, Event, FixStop, GivenUp, Record, branch_begin_told, branch_commands,
+    shell_word,
+};
 
 /// The most lines that are told of one attempt.
 const MOST_LINES: usize = 20;
@@ -69,26 +72,19 @@ fn result(fix: &FixRecord, terms: &FixTerms) -> (String, Vec<(String, &'static s
         };
         return (told, Vec::new());
     };
-    let also = if terms.takes_uncommitted() {
-        " Its first commit holds what you had not committed; picking the repairs leaves that out."
-    } else {
-        ""
-    };
+    let kind = if terms.takes_uncommitted() { BranchBegin::Uncommitted } else { BranchBegin::CheckedOut };
+    let also = branch_begin_told(kind).map(|told| format!(" {told}")).unwrap_or_default();
     let told = format!(
         "Branch `{name}` at {} has {count}. Nothing was pushed, and your work tree, index and other branches are as they were.{also}",
         short(commit)
     );
-    let branch = shell_word(name);
-    let mut commands = vec![(format!("git merge {branch}"), "take it")];
     let is_hex = |text: &&String| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if let Some(head) = fix.head.as_ref().filter(is_hex) {
-        commands.push((format!("git cherry-pick {}..{branch}", short(head)), "take the repairs only"));
-    }
-    commands.push((format!("git branch -D {branch}"), "drop it"));
-    // What does not look like a branch of ours is not offered to a shell.
-    if !name.starts_with("team/") || name.chars().any(char::is_control) {
-        commands.clear();
-    }
+    // What does not look like a branch and a commit of ours is not offered to a shell.
+    let is_ours = name.starts_with("team/") && !name.chars().any(char::is_control);
+    let commands = match fix.head.as_ref().filter(is_hex) {
+        Some(begin) if is_ours => branch_commands(name, begin, kind).into_iter().zip(BRANCH_COMMANDS_DO).collect(),
+        _ => Vec::new(),
+    };
     (told, commands)
 }
 
