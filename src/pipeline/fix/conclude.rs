@@ -70,7 +70,7 @@ pub(super) async fn finish(
         place
             .kept(progress.next_round())
             .iter()
-            .map(|folder| format!("what the fixer did there and is in no commit is kept in `{folder}` of the session")),
+            .map(|folder| format!("what the fixer did there and is in no commit is kept in {folder} of the session")),
     );
     let files = seen(store, plan, &progress, redactor).await?;
     let decisions: Vec<String> = session.panel().records().iter().filter_map(decided).collect();

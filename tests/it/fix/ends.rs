@@ -31,7 +31,7 @@ fn exit_codes_are_those_of_the_help_and_resume_repeats_them() {
 
 #[test]
 fn a_fixer_that_changes_nothing_leaves_a_session_that_checks() {
-    let repo = Repo::with(&panel("auto-fix", "cat > /dev/null"));
+    let repo = Repo::with(&panel("auto-fix", "cat > /dev/null; echo nothing to do"));
     repo.fix(&[], 1);
     let session = repo.session();
     assert_eq!(session.json("verdict.json")["panel"], "reviews/impl-review");
@@ -51,7 +51,7 @@ fn a_fixer_that_a_person_cancels_is_not_asked_again_and_a_person_decides() {
     let mut running = repo.env.start(&["fix"]);
     let asked = repo.env.home().join("asked");
     wait_until("the fixer at work", || asked.exists().then_some(()));
-    let (told, _) = repo.team(&["cancel", "latest", "01"], 0);
+    let (_, told) = repo.team(&["cancel", "latest", "01"], 0);
     assert!(told.contains("slot 01") && told.contains("cancelled"), "{told}");
     assert_eq!(running.wait().code(), Some(5), "{}", running.stderr());
     assert_eq!(std::fs::read_to_string(&asked).unwrap().lines().count(), 1);
