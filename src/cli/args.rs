@@ -71,13 +71,14 @@ Exit codes:
 Standard output is data, standard error is everything else.";
 
 const MCP: &str = "\
-A server of the Model Context Protocol on standard input and output, for revisions 2025-11-25 (with its handshake) and
+A server of the Model Context Protocol on standard input and output, for revisions 2025-11-25 (with its handshake) and \
 2026-07-28 (without one). A client starts it, for example by this entry in the `.mcp.json` of a project:
 
   {\"mcpServers\": {\"team\": {\"command\": \"team\", \"args\": [\"mcp\"]}}}
 
-`team init --skill` writes this for the agents that are found here, and a skill. The server has one tool, `team`, whose `mode` is what this command line calls a command, and works in the folder that it is started
-in. Standard output is the protocol and nothing else. When the client is gone, what it started is stopped cleanly, except
+`team init --skill` writes this for the agents that are found here, and a skill. The server works in the folder that it is started
+in. Its tool `team` has a `mode`, which is what this command line calls a command; `team_review`, `team_fix` and `team_respond`
+are commands of their own. Standard output is the protocol and nothing else. When the client is gone, what it started is stopped cleanly, except
 what it asked to have detached.";
 
 /// Blind multi-model panels: one prompt to many models, judged without knowing who wrote what
@@ -131,7 +132,7 @@ pub enum Command {
     Review(ReviewArgs),
     /// Review a change, and have what is found repaired on a branch of its own
     Fix(FixArgs),
-    /// Decide what a fix waits for
+    /// Decide what a fix waits for, or what later runs leave
     Respond(RespondArgs),
     /// Let a panel vote on what a branch changes, or review it, in CI
     Gate(GateArgs),
@@ -182,8 +183,8 @@ Examples:
   team run -m claude,codex --remember question.md
   team run -m claude,codex --workspace . \"Where does this leak?\"
 
-Without `-m`, the panel is that of `[contexts.x]` where the task's words are of that kind (debug,
-research, coding, review, architecture, testing, or one of your own), else `panel`, else what is
+Without `-m`, the panel is that of `[contexts.x]` where the task's words are of that kind (debug, \
+research, coding, review, architecture, testing, or one of your own), else `panel`, else what is \
 found here. `team models` lists names.")]
 pub struct RunArgs {
     /// What to ask, and whom.
@@ -207,9 +208,9 @@ Examples:
   team judge latest --import other/judging/votes.json
   team judge latest --import judge.txt --import-pattern '^(?<answer>\\d\\d): (?<verdict>\\w+)'
 
-Imported ballots are counted by the same code, and nobody is asked. Without a pattern a file is in the schema of
-`votes.json`. With one, each match is a vote (groups `answer`, `verdict`) or a judgement of two answers against each other
-(groups `a`, `b`, `winner`); `judge`, `confidence` and `summary` may be there as well. Answers are named by their number or
+Imported ballots are counted by the same code, and nobody is asked. Without a pattern a file is in the schema of \
+`votes.json`. With one, each match is a vote (groups `answer`, `verdict`) or a judgement of two answers against each other \
+(groups `a`, `b`, `winner`); `judge`, `confidence` and `summary` may be there as well. Answers are named by their number or \
 by their model, by one judge not by both, winners also by `A`, `B` or `tie`.")]
 pub struct JudgeArgs {
     /// A session's folder, id, beginning of its id, or `latest`
@@ -395,7 +396,7 @@ pub struct InitArgs {
 /// See the whole thing work with a small local model
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
-The first time it sets up the model (127 MB, kept in the cache folder). It exits with 0 when there is a verdict,
+The first time it sets up the model (127 MB, kept in the cache folder). It exits with 0 when there is a verdict, \
 whatever so small a model voted.")]
 pub struct DemoArgs {
     /// The question [default: a built-in one]

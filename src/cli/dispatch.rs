@@ -9,8 +9,8 @@ use super::args::{Cli, Command};
 use super::caller::Caller;
 use super::context::Context;
 use super::{
-    completions, config, deep, demo, doctor, fix, gate, gc, init, judge, looks, models, report, resume, review, run,
-    schema, sessions, show, stats, verify, vote, warnings, watch,
+    completions, config, deep, demo, doctor, fix, gate, gc, init, judge, looks, models, report, respond, resume,
+    review, run, schema, sessions, show, stats, verify, vote, warnings, watch,
 };
 use crate::config::Environment;
 use crate::error::{Error, ExitCode};
@@ -85,7 +85,7 @@ fn dispatch(command: Command, context: &Context, serve: Serve) -> Result<ExitCod
         Command::Vote(args) => work()?.block_on(vote::vote(&args, context)),
         Command::Review(args) => work()?.block_on(review::review(&args, context)),
         Command::Fix(args) => work()?.block_on(fix::fix(&args, context)),
-        Command::Respond(args) => work()?.block_on(fix::respond(&args, context)),
+        Command::Respond(args) => work()?.block_on(respond::respond(&args, context)),
         Command::Gate(args) => work()?.block_on(gate::gate(&args, context)),
         Command::Resume(args) => work()?.block_on(resume::resume(&args, context)),
         Command::Demo(args) => work()?.block_on(demo::demo(&args, context)),

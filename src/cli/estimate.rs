@@ -25,6 +25,9 @@ fn text(estimate: &Estimate) -> String {
         format!("{}\n", cells.join("  ").trim_end())
     };
     let mut text: String = rows.iter().map(line).collect();
+    if let Some(covers) = &estimate.covers {
+        text.push_str(&format!("\n{covers}\n"));
+    }
     text.push_str(&format!("\nIn all {}", sum(estimate)));
     text.push_str(
         ".\nA token is taken as 2 to 5 bytes, an answer as 100 tokens to `max_tokens` (4000 where none is set), a ballot as 60\n\

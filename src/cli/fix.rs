@@ -1,29 +1,29 @@
-//! `team fix`: a review, and the repair of what it finds on a branch of its own. `team respond`: what a person decides
-//! about one that waits.
+//! `team fix`: a review, and the repair of what it finds on a branch of its own.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::args::{FixArgs, RespondArgs, ResumeArgs};
+use super::args::FixArgs;
 use super::choosing::remember;
 use super::context::Context;
 use super::estimate;
-use super::panel::{conclude, prepare, prompts, resolve, show_outcome, terms, warn_of_missing};
-use super::resume::{pace, prepare_again};
-use super::review::{Reviewers, intent_of, judges, reviewers};
+use super::gate::finish;
+use super::gate_outputs::Outputs;
+use super::panel::{conclude_silently, prepare, prompts, resolve, terms, warn_of_missing};
+use super::respond;
+use super::review::{Reviewers, declined, intent_of, judges, judging, reviewers};
 use crate::config::{Config, FileSettings, PROJECT_FILE, ResolvedModel, names_a_secret};
-use crate::engine::{Estimate, Keeping, ResumeOptions};
+use crate::engine::{self, Keeping, Outcome};
 use crate::error::{Error, ExitCode, Result};
 use crate::findings::MissingSeats;
 use crate::git::{Git, RepoPath};
-use crate::pipeline::fix::{
-    self, Consent, Ending, FixRequest, LeftOfFix, Response, Start, TakeUncommitted, check_response, finished_fix,
-};
+use crate::pipeline::estimate_fix;
+use crate::pipeline::fix::{self, Consent, FixRequest, Start, TakeUncommitted};
 use crate::pipeline::gate::{Revisions, ask_failed, settings_at};
 use crate::pipeline::review::{self, Look, ReviewRequest, Source, Subject, Target};
 use crate::secrets::Redactor;
-use crate::session::{Catalogue, Session, SessionKind};
+use crate::session::{Catalogue, SessionKind};
 
 /// How long one question to git may take.
 const GIT_LIMIT: Duration = Duration::from_secs(120);
@@ -38,8 +38,42 @@ struct Place {
     config: Config,
 }
 
-/// Reviews and repairs.
+/// Reviews and repairs. However it ends, a report is made and every output written.
 pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
+    // An estimate writes nothing.
+    let estimate = args.who.choice.estimate;
+    let outputs = if estimate { Outputs::none() } else { Outputs::of(&args.outputs, context)? };
+    let (outcome, called) = match work(args, context).await {
+        Ok(Ended::Estimated(code)) => return Ok(code),
+        Err(error) if estimate => return Err(error),
+        Ok(Ended::Fixed { outcome, called }) => (outcome, called),
+        Err(error) => return finish(context, &outputs, &fix::not_begun(&error), None, Some(error)),
+    };
+    let code = finish(context, &outputs, &fix::reported(&outcome)?, outcome.verdict.as_deref(), None)?;
+    // `--yes` consents to one round, and no more: then it waits, whoever is there.
+    if args.repairs.yes {
+        return Ok(code);
+    }
+    let terms = respond::Terms::of(false, &args.pace);
+    let Some(decided) = respond::decided(&outcome, &called, &terms, context).await? else { return Ok(code) };
+    outputs.write(&fix::reported(&decided)?, context)?;
+    Ok(decided.exit_code())
+}
+
+/// How the command ended.
+enum Ended {
+    /// Nobody was to be asked.
+    Estimated(ExitCode),
+    /// The panel was asked.
+    Fixed {
+        /// What it came to.
+        outcome: Box<Outcome>,
+        /// How the session is named on a command line.
+        called: String,
+    },
+}
+
+async fn work(args: &FixArgs, context: &Context) -> Result<Ended> {
     let mut flags = context.global.settings();
     args.apply(&mut flags);
     let place = place(args, context, flags).await?;
@@ -66,10 +100,12 @@ pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
         fail_on: settings.review.fail_on,
         quorum: settings.review.quorum.map(std::num::NonZeroU32::get),
         missing: if args.rules.strict { MissingSeats::Refused } else { MissingSeats::Tolerated },
+        session_reuse: settings.session_reuse,
         terms: terms(settings, args.rules.require_blind),
         prompts: Arc::new(prompts),
         prompts_dir,
         notes,
+        declined: declined(context, config, &subject).await?,
         subject,
     };
     let request = FixRequest {
@@ -89,7 +125,8 @@ pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
     };
     request.check()?;
     if args.who.choice.estimate {
-        return estimate::show(context, &estimated(&request));
+        let whole = estimate_fix(&request, &judging(&request.review, config), settings.session_reuse);
+        return estimate::show(context, &whole).map(Ended::Estimated);
     }
     if let Some(chosen) = &chosen {
         remember(context, config, &args.who.choice, chosen)?;
@@ -101,8 +138,10 @@ pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
     warn_of_missing(context, asked.iter().copied());
     let folder = request.review.keeping.folder();
     let prepared = prepare(context, config, &asked, folder, args.rules.require_blind).await?;
-    let fixed = conclude(context, prepared, async |context| fix::fix(request, context, &mut rand::rng()).await).await?;
-    Ok(fixed.exit_code())
+    let work = async |context: engine::Context<'_>| fix::fix(request, context, &mut rand::rng()).await;
+    let outcome = conclude_silently(context, prepared, work).await?;
+    let called = Catalogue::new(&settings.sessions_dir).reference(&outcome.layout);
+    Ok(Ended::Fixed { outcome: Box::new(outcome), called })
 }
 
 /// The repository and the commits, and the settings of the base: what is run is not for the branch to say.
@@ -192,100 +231,4 @@ fn fixer(context: &Context, config: &Config) -> Result<ResolvedModel> {
 fn title(root: &Path, context: &Context) -> String {
     let name = root.file_name().map(|name| name.to_string_lossy().into_owned());
     name.unwrap_or_else(|| context.cwd.display().to_string())
-}
-
-/// What the first review would cost: how many rounds follow is not known.
-fn estimated(request: &FixRequest) -> Estimate {
-    let bytes = request.review.prompts.longest().saturating_add(request.review.subject.text.len()) as u64;
-    Estimate::of(&request.review.models, bytes, None, bytes)
-}
-
-/// Goes on with a fix that was cut off or stopped.
-pub(super) async fn resume_fix(
-    session: Session,
-    called: &str,
-    args: &ResumeArgs,
-    context: &Context,
-) -> Result<ExitCode> {
-    let options = ResumeOptions { failed: args.failed, accept_drift: args.accept_drift, pace: pace(&args.pace) };
-    let left = left_of(&session, options, None, context).await?;
-    if left.is_over() {
-        context.printer.note(format!("nothing is left to do in `{}`", session.id()));
-        let outcome = finished_fix(&session)?;
-        show_outcome(context, &outcome, called)?;
-        return Ok(outcome.exit_code());
-    }
-    if let Some(page) = left.waits() {
-        context.printer.document(page)?;
-        context.printer.note(format!("`{}` waits for a decision; `team respond {called}` answers", session.id()));
-        return Ok(ExitCode::WAITING);
-    }
-    context.printer.note(format!("going on with `{}`", session.id()));
-    let prepared = prepare_again(context, &session, &left.rest().asked(), left.rest().terms()).await?;
-    let resumed =
-        conclude(context, prepared, async |context| fix::resume_fix(session, left, context, &mut rand::rng()).await)
-            .await?;
-    Ok(resumed.exit_code())
-}
-
-/// What is left, with the repository where it is now: where it was, else around the current folder.
-async fn left_of(
-    session: &Session,
-    options: ResumeOptions,
-    named: Option<&Path>,
-    context: &Context,
-) -> Result<LeftOfFix> {
-    let named = named.map(|path| context.cwd.join(path));
-    let left = LeftOfFix::of(session, options, named.as_deref())?;
-    for difference in left.rest().drift() {
-        context.printer.warning(difference);
-    }
-    if left.root().is_dir() {
-        return Ok(left);
-    }
-    let here = Git::new(&context.cwd, GIT_LIMIT).work_tree().await.map_err(ask_failed)?;
-    let here = here.ok_or_else(|| {
-        Error::usage(format!("the repository is not at `{}` any more", left.root().display()))
-            .hint("run this in a clone of it, or name it with `--repository`")
-    })?;
-    LeftOfFix::of(session, options, Some(&here))
-}
-
-/// Takes a person's decision.
-pub(super) async fn respond(args: &RespondArgs, context: &Context) -> Result<ExitCode> {
-    let config = context.load(context.global.settings())?;
-    let catalogue = Catalogue::new(&config.settings().sessions_dir);
-    let session = Session::open(catalogue.find(&args.session.session)?)?;
-    let called = catalogue.reference(session.layout());
-    if session.kind() != SessionKind::Fix {
-        return Err(Error::usage(format!("`{}` is no fix, so it waits for no decision", session.id()))
-            .hint("`team list` names the sessions"));
-    }
-    let options = ResumeOptions { failed: false, accept_drift: args.accept_drift, pace: pace(&args.pace) };
-    let left = left_of(&session, options, args.repository.as_deref(), context).await?;
-    let response = response(args);
-    if response == Response::default() {
-        let Some(page) = left.waits() else { return check_response(&session, &response).map(|()| ExitCode::DONE) };
-        context.printer.document(page)?;
-        return Ok(ExitCode::WAITING);
-    }
-    check_response(&session, &response)?;
-    let prepared = prepare_again(context, &session, &left.rest().asked(), left.rest().terms()).await?;
-    context.printer.note(format!("going on with `{called}`"));
-    let responded = conclude(context, prepared, async |context| {
-        fix::respond(session, left, &response, context, &mut rand::rng()).await
-    })
-    .await?;
-    Ok(responded.exit_code())
-}
-
-fn response(args: &RespondArgs) -> Response {
-    let RespondArgs { fix, decline, add, approve, skip, abort, note, .. } = args;
-    let end = match (approve, skip, abort) {
-        (true, ..) => Some(Ending::Approve),
-        (_, true, _) => Some(Ending::Skip),
-        (.., true) => Some(Ending::Abort),
-        _ => None,
-    };
-    Response { fix: fix.clone(), decline: decline.clone(), add: add.clone(), end, note: note.clone() }
 }

@@ -67,6 +67,7 @@ fn report_code(report: &GateReport) -> ExitCode {
         1 => ExitCode::BAR_NOT_MET,
         3 => ExitCode::NO_DECISION,
         4 => ExitCode::NOTHING_USABLE,
+        5 => ExitCode::WAITING,
         code if code > 128 => ExitCode::signal(i32::from(code) - 128),
         _ => ExitCode::INTERNAL,
     }

@@ -16,10 +16,10 @@ use super::review::{estimated, intent_of};
 use crate::config::{Config, GateKind, GateSettings, GateSubject, ResolvedModel, names_a_secret};
 use crate::engine::{self, Estimate, Keeping, Outcome, VoteRequest};
 use crate::error::{Error, ExitCode, Result};
-use crate::findings::MissingSeats;
+use crate::findings::{EarlierDeclines, MissingSeats};
 use crate::git::{CommitId, Git};
 use crate::pipeline::gate::{
-    AtBase, Facts, Head, Looked, Place, Revisions, Subject, ask_failed, check_prompts, check_trust, look,
+    AtBase, Facts, Head, HeadWatch, Looked, Place, Revisions, Subject, ask_failed, check_prompts, check_trust, look,
     settings_among, settings_at, task_text,
 };
 use crate::pipeline::review::{self, ReviewRequest, Source};
@@ -60,6 +60,7 @@ struct Members {
 
 /// What a panel is asked about, and how.
 struct Ask<'a> {
+    watch: Arc<HeadWatch>,
     args: &'a GateArgs,
     config: Config,
     members: Members,
@@ -104,7 +105,14 @@ pub(super) async fn run(args: &GateArgs, context: &Context, outputs: &mut Output
     let redactor = Redactor::new(secrets.filter_map(|(_, value)| value.to_str()));
     let place =
         Place { git: &git, root: &root, revisions: &revisions, redactor: &redactor, environment: &context.environment };
-    let subject = match look(&place, &gate, &changed, facts).await? {
+    let looked = match gate.subject {
+        // An estimate starts nothing.
+        GateSubject::Command if args.estimate => {
+            Looked::At(Subject::Command { text: String::new(), ended: String::new() })
+        }
+        _ => look(&place, &gate, &changed, facts).await?,
+    };
+    let subject = match looked {
         Looked::At(subject) => subject,
         Looked::Unchanged(why) => return Ok(Ended::Unchanged(why)),
         Looked::Unseen => return Ok(Ended::Unseen),
@@ -117,7 +125,9 @@ pub(super) async fn run(args: &GateArgs, context: &Context, outputs: &mut Output
     let left = gate.deadline.map(|deadline| deadline.saturating_sub(started.elapsed()).max(Duration::from_millis(1)));
     let config = config.with_limits(left, gate.max_cost);
     let title = title(&git, &revisions).await;
-    let ask = Ask { args, config, members, prompts, prompts_dir, title, notes: facts.notes() };
+    let watch = Arc::new(HeadWatch::new(git.clone(), gate.kind, revisions.head.clone()));
+    let ask =
+        Ask { watch: Arc::clone(&watch), args, config, members, prompts, prompts_dir, title, notes: facts.notes() };
     let asked = match gate.kind {
         GateKind::Vote => ask.vote(context, &told, &subject).await?,
         GateKind::Review => ask.review(context, &told, subject, &root).await?,
@@ -126,10 +136,7 @@ pub(super) async fn run(args: &GateArgs, context: &Context, outputs: &mut Output
         Asked::Estimated(code) => return Ok(Ended::Estimated(code)),
         Asked::Ended(outcome, found) => (outcome, found),
     };
-    // Where git does not say, the votes are not known to be about what is there.
-    let now = git.commit("HEAD").await.ok().flatten();
-    let head = if now.as_ref() == Some(&revisions.head) { Head::Same } else { Head::Moved(now) };
-    Ok(Ended::Asked { outcome, found, head })
+    Ok(Ended::Asked { outcome, found, head: watch.now().await })
 }
 
 /// What came of asking.
@@ -143,7 +150,7 @@ enum Asked {
 impl Ask<'_> {
     /// Lets the panel vote.
     async fn vote(self, context: &Context, told: &SubjectReport, subject: &Subject) -> Result<Asked> {
-        let Self { args, config, members, prompts, prompts_dir, title, notes } = self;
+        let Self { watch, args, config, members, prompts, prompts_dir, title, notes } = self;
         let settings = config.settings();
         let request = VoteRequest {
             kind: SessionKind::Gate,
@@ -165,11 +172,14 @@ impl Ask<'_> {
         request.check()?;
         if args.estimate {
             let bytes = request.prompts.longest().saturating_add(request.task.len()) as u64;
-            let estimate = Estimate::of(&request.models, bytes, None, 0);
+            // Of a command that was not run, so much may come.
+            let more = if settings.gate.subject == GateSubject::Command { settings.gate.max_bytes } else { 0 };
+            let estimate = Estimate::of_vote(&request.models, (bytes, bytes.saturating_add(more)), request.repair);
             return estimate::show(context, &estimate).map(Asked::Estimated);
         }
         let asked: Vec<_> = request.models.iter().collect();
         let prepared = prepare(context, &config, &asked, request.keeping.folder(), args.require_blind).await?;
+        let prepared = prepared.with_last_look(watch);
         let work = async |context: engine::Context<'_>| engine::vote(request, context, &mut rand::rng()).await;
         let voted = conclude_silently(context, prepared, work).await?;
         Ok(Asked::Ended(Box::new(voted), None))
@@ -183,7 +193,7 @@ impl Ask<'_> {
         subject: Subject,
         root: &std::path::Path,
     ) -> Result<Asked> {
-        let Self { args, config, members, prompts, prompts_dir, title, notes } = self;
+        let Self { watch, args, config, members, prompts, prompts_dir, title, notes } = self;
         let settings = config.settings();
         let mut subject = review::Subject::of_gate(subject, told, root)
             .ok_or_else(|| Error::internal("a gate is to review what a command printed"))?;
@@ -203,10 +213,13 @@ impl Ask<'_> {
             fail_on: settings.review.fail_on,
             quorum: settings.gate.quorum.map(std::num::NonZeroU32::get),
             missing: if args.strict { MissingSeats::Refused } else { MissingSeats::Tolerated },
+            session_reuse: settings.session_reuse,
             terms: terms(settings, args.require_blind),
             prompts: Arc::new(prompts),
             prompts_dir,
             notes,
+            // A gate goes by the base and by what is reviewed, and by nothing that a person said elsewhere.
+            declined: EarlierDeclines::default(),
         };
         request.check()?;
         if args.estimate {
@@ -214,6 +227,7 @@ impl Ask<'_> {
         }
         let asked = request.asked();
         let prepared = prepare(context, &config, &asked, request.keeping.folder(), args.require_blind).await?;
+        let prepared = prepared.with_last_look(watch);
         let work = async |context: engine::Context<'_>| review::review(request, context, &mut rand::rng()).await;
         let outcome = conclude_silently(context, prepared, work).await?;
         let found = match &outcome.decision {

@@ -1,6 +1,7 @@
 //! The command line: one file per command.
 
 pub mod args;
+mod asking;
 mod caller;
 mod choosing;
 mod completions;
@@ -29,6 +30,7 @@ mod opener;
 mod panel;
 mod printer;
 mod report;
+mod respond;
 mod resume;
 mod review;
 mod run;

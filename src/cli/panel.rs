@@ -99,6 +99,13 @@ pub(super) struct Prepared {
     pub(super) services: Services,
 }
 
+impl Prepared {
+    /// Has this look once more at what the panel was asked about, before the verdict is out.
+    pub(super) fn with_last_look(self, look: Arc<dyn engine::LastLook>) -> Self {
+        Self { services: self.services.with_last_look(look), ..self }
+    }
+}
+
 /// Prepares to ask `models`; `own` is the folder that the session is in or is made in, where that is not the configured one.
 pub(super) async fn prepare(
     context: &Context,

@@ -21,7 +21,7 @@ pub(super) async fn resume(args: &ResumeArgs, context: &Context) -> Result<ExitC
     }
     let called = catalogue.reference(session.layout());
     if session.kind() == SessionKind::Fix {
-        return super::fix::resume_fix(session, &called, args, context).await;
+        return super::respond::resume_fix(session, &called, args, context).await;
     }
     if session.kind() == SessionKind::Review {
         return resume_review(session, &called, args, context).await;

@@ -14,8 +14,10 @@ use super::panel::{conclude_silently, prepare, prompts, terms, warn_of_missing};
 use crate::config::{Config, Origin, ResolvedModel, names_a_secret};
 use crate::engine::{self, Directives, Estimate, Input, JudgeRequest, Keeping, Outcome};
 use crate::error::{Error, ExitCode, Result};
-use crate::findings::MissingSeats;
-use crate::pipeline::review::{self, Look, ReviewRequest, Source, Target};
+use crate::findings::{EarlierDeclines, MissingSeats};
+use crate::pipeline::declines::{DeclineRegister, FoundDeclines};
+use crate::pipeline::estimate_review;
+use crate::pipeline::review::{self, Look, ReviewRequest, Source, Subject, Target};
 use crate::secrets::Redactor;
 use crate::session::SessionKind;
 
@@ -82,10 +84,12 @@ async fn hold(args: &ReviewArgs, context: &Context) -> Result<Ended> {
         fail_on: settings.review.fail_on,
         quorum: settings.review.quorum.map(std::num::NonZeroU32::get),
         missing: if args.rules.strict { MissingSeats::Refused } else { MissingSeats::Tolerated },
+        session_reuse: settings.session_reuse,
         terms: terms(settings, args.rules.require_blind),
         prompts: Arc::new(prompts),
         prompts_dir,
         notes: panel.notes.clone(),
+        declined: declined(context, &config, &subject).await?,
         subject,
     };
     request.check()?;
@@ -100,6 +104,21 @@ async fn hold(args: &ReviewArgs, context: &Context) -> Result<Ended> {
     let prepared = prepare(context, &config, &asked, request.keeping.folder(), args.rules.require_blind).await?;
     let work = async |context: engine::Context<'_>| review::review(request, context, &mut rand::rng()).await;
     conclude_silently(context, prepared, work).await.map(|outcome| Ended::Reviewed(Box::new(outcome)))
+}
+
+/// What people declined in earlier sessions, as far as it holds for `subject`; what there is to warn of is said.
+pub(super) async fn declined(context: &Context, config: &Config, subject: &Subject) -> Result<EarlierDeclines> {
+    let register = DeclineRegister::of(&context.cwd.join(&config.settings().sessions_dir));
+    let FoundDeclines { declines, warnings } = register.at(subject.point.as_ref()).await?;
+    warnings.iter().for_each(|warning| context.printer.warning(warning));
+    match declines.iter().len() {
+        0 => {}
+        1 => context.printer.note("one finding was declined before; it is not raised again unless it is worse"),
+        count => context
+            .printer
+            .note(format!("{count} findings were declined before; they are not raised again unless they are worse")),
+    }
+    Ok(declines)
 }
 
 fn target(args: &TargetArgs, paths: &[PathBuf]) -> Target {
@@ -189,13 +208,17 @@ fn keeping(args: &ReviewArgs, subject: &review::Subject, context: &Context, conf
     })
 }
 
+/// What a review would send and cost.
 pub(super) fn estimated(request: &ReviewRequest, config: &Config) -> Estimate {
-    let bytes = request.prompts.longest().saturating_add(request.subject.text.len()) as u64;
-    let judge = JudgeRequest {
+    estimate_review(request, &judging(request, config), config.settings().session_reuse)
+}
+
+/// Who votes on the findings, and how.
+pub(super) fn judging(request: &ReviewRequest, config: &Config) -> JudgeRequest {
+    JudgeRequest {
         judges: request.judges.clone(),
         rules: config.settings().vote,
         prompts: Arc::clone(&request.prompts),
         prompts_dir: None,
-    };
-    Estimate::of(&request.models, bytes, Some(&judge), bytes)
+    }
 }

@@ -10,9 +10,11 @@ use crate::error::{Error, ExitCode, Result};
 use crate::findings::{FindingId, FindingRecord};
 use crate::ids::SlotId;
 use crate::report::sheet::{Integrity, Sheet};
-use crate::report::{SessionReport, finding_named, finding_text, findings_of, session_text, slot_text, verdict_json};
+use crate::report::{
+    SessionReport, conversation_lines, finding_named, finding_text, findings_of, session_text, slot_text, verdict_json,
+};
 use crate::secrets::reveal;
-use crate::session::{Session, View};
+use crate::session::{History, Session, View, spoken};
 
 /// What of a session is shown.
 enum Part {
@@ -49,7 +51,7 @@ pub(super) fn show(args: &ShowArgs, context: &Context) -> Result<ExitCode> {
     }
     let text = match part {
         Part::Slot(slot) => slot_text(&view, slot)?,
-        Part::All => session_text(&view, names.as_ref(), now)?,
+        Part::All => session_text(&view, names.as_ref(), now)? + &conversations(&view)?,
         Part::Finding(id) => {
             let record = finding_named(findings_of(&view)?.as_ref(), id, &view.meta.session_id)?;
             finding(&view, &record, now, context)?
@@ -61,6 +63,21 @@ pub(super) fn show(args: &ShowArgs, context: &Context) -> Result<ExitCode> {
     };
     context.printer.document(&text)?;
     Ok(ExitCode::DONE)
+}
+
+/// How the conversations of a pipeline went, once its verdict is out.
+fn conversations(view: &View) -> Result<String> {
+    if verdict_json(view)?.is_none() {
+        return Ok(String::new());
+    }
+    let records = History::read(&view.layout.events())?.records;
+    let lines = conversation_lines(&spoken(&view.layout, &view.meta.session_id, &records)?, |_| None);
+    let mut text = if lines.is_empty() { String::new() } else { "\n".to_owned() };
+    for (seat, strayed) in lines {
+        text.push_str(&format!("conversation of {seat}\n"));
+        strayed.iter().for_each(|line| text.push_str(&format!("  {line}\n")));
+    }
+    Ok(text)
 }
 
 /// All about one finding. That the ledger is the one on record was checked; ballots are, where they are read.

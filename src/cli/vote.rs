@@ -45,7 +45,7 @@ pub(super) async fn vote(args: &VoteArgs, context: &Context) -> Result<ExitCode>
     request.check()?;
     if ask.choice.estimate {
         let bytes = request.prompts.longest().saturating_add(request.task.len()) as u64;
-        return estimate::show(context, &Estimate::of(&request.models, bytes, None, 0));
+        return estimate::show(context, &Estimate::of_vote(&request.models, (bytes, bytes), request.repair));
     }
     if let Some(workspace) = &config.settings().workspace {
         context.printer.note(format!(

@@ -14,7 +14,7 @@ use crate::fault::{self, Point};
 use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::{Assignment, Ballot, BallotForm, JudgePrompts, PromptError, parse, schema};
-use crate::runner::{Checks, Control, Limits, Observer, Purpose, SlotJob, Workspace, run_panel};
+use crate::runner::{Checks, Continuation, Control, Limits, Observer, Purpose, SlotJob, Workspace, run_panel};
 use crate::session::slot::SlotState;
 use crate::session::{Event, Layout, PanelFolder, Record};
 
@@ -113,12 +113,45 @@ impl Question for JudgeQuestion<'_, '_> {
     const INSTEAD: &'static str = "`team judge` has the answers judged anew, in a round of its own";
 }
 
+/// The conversations that questions are asked in.
+pub(crate) trait Talks {
+    /// What `slot` of the panel in `panel` is given that is asked what is in `prompt`: its prompt, and the conversation
+    /// that it goes on with.
+    fn next(&mut self, panel: &Layout, slot: SlotId, prompt: PathBuf) -> Result<(PathBuf, Option<Continuation>)>;
+
+    /// Takes in what came of it, which may be known already.
+    fn heard(&mut self, panel: &PanelFolder, slot: SlotId, prompt: &Path) -> Result<()>;
+}
+
+/// Each question stands alone.
+struct Alone;
+
+impl Talks for Alone {
+    fn next(&mut self, _: &Layout, _: SlotId, prompt: PathBuf) -> Result<(PathBuf, Option<Continuation>)> {
+        Ok((prompt, None))
+    }
+
+    fn heard(&mut self, _: &PanelFolder, _: SlotId, _: &Path) -> Result<()> {
+        Ok(())
+    }
+}
+
 /// Writes a prompt for each question, asks, and reads what came back. Of one that did not complete nothing is read.
 ///
 /// What is on record already (a prompt, a reply, a ballot) is not done again.
 pub(crate) async fn ask<Q: Question>(
     folder: &mut PanelFolder,
     questions: &[Q],
+    asking: &mut Asking<'_>,
+) -> Result<BTreeMap<SlotId, Reply<Q::Ballot>>> {
+    ask_in(folder, questions, &mut Alone, asking).await
+}
+
+/// The same in conversations.
+pub(crate) async fn ask_in<Q: Question>(
+    folder: &mut PanelFolder,
+    questions: &[Q],
+    talks: &mut impl Talks,
     asking: &mut Asking<'_>,
 ) -> Result<BTreeMap<SlotId, Reply<Q::Ballot>>> {
     let mut jobs = Vec::new();
@@ -140,7 +173,8 @@ pub(crate) async fn ask<Q: Question>(
         if folder.status().models.get(&judge).is_none_or(|entry| entry.state != SlotState::Pending) {
             continue;
         }
-        jobs.push(SlotJob { id: judge, model, prompt: path, purpose: question.purpose(), conversation: None });
+        let (prompt, conversation) = talks.next(folder.layout(), judge, path)?;
+        jobs.push(SlotJob { id: judge, model, prompt, purpose: question.purpose(), conversation });
     }
     if !jobs.is_empty() {
         let panel =
@@ -148,6 +182,9 @@ pub(crate) async fn ask<Q: Question>(
         let shared = asking.services.shared(panel, asking.limits, Checks::default());
         let at_once = asking.services.at_once();
         run_panel(folder, jobs, shared, at_once, &mut *asking.control, &mut *asking.observer).await?;
+    }
+    for question in questions {
+        talks.heard(folder, question.asked(), &folder.layout().prompt(question.asked()))?;
     }
 
     let mut replies = BTreeMap::new();

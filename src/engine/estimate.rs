@@ -31,8 +31,16 @@ pub struct Range {
 }
 
 impl Range {
-    const fn new(low: u64, high: u64) -> Self {
+    /// From `low` to `high`.
+    #[must_use]
+    pub const fn new(low: u64, high: u64) -> Self {
         Self { low, high: Some(high) }
+    }
+
+    /// Nothing, or as much as this at the most.
+    #[must_use]
+    pub const fn up_to(self) -> Self {
+        Self { low: 0, high: self.high }
     }
 
     /// The tokens of a text.
@@ -41,12 +49,16 @@ impl Range {
         Self::new(bytes.div_ceil(BYTES_PER_TOKEN.0), bytes.div_ceil(BYTES_PER_TOKEN.1))
     }
 
-    fn plus(self, other: Self) -> Self {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
         let high = self.high.zip(other.high).map(|(a, b)| a.saturating_add(b));
         Self { low: self.low.saturating_add(other.low), high }
     }
 
-    fn times(self, calls: Self) -> Self {
+    /// As often as this.
+    #[must_use]
+    pub fn times(self, calls: Self) -> Self {
         let high = self.high.zip(calls.high).map(|(a, b)| a.saturating_mul(b));
         Self { low: self.low.saturating_mul(calls.low), high }
     }
@@ -90,6 +102,9 @@ pub struct Estimate {
     pub usd: Option<UsdRange>,
     /// How many seats are asked whose price is not known.
     pub unknown_seats: usize,
+    /// What the least and the most are of, where that is not one and the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub covers: Option<String>,
 }
 
 impl Estimate {
@@ -119,7 +134,22 @@ impl Estimate {
                 seats.push(seat("judge", &model, calls, prompt, ballot));
             }
         }
-        Self::sum(seats)
+        Self::of_seats(seats)
+    }
+
+    /// What it takes to have `models` vote on a text with which their prompt has so many bytes, at the least and at the most.
+    #[must_use]
+    pub fn of_vote(models: &[ResolvedModel], (least, most): (u64, u64), repair: Repair) -> Self {
+        let prompt = Range { low: Range::of_bytes(least).low, high: Range::of_bytes(most).high };
+        let of = |model: &ResolvedModel| {
+            let answer = answer_of(model);
+            let (calls, again) = match repair {
+                Repair::Once => (Range::new(1, 2), prompt.plus(answer).up_to()),
+                Repair::Never => (Range::new(1, 1), Range::new(0, 0)),
+            };
+            SeatEstimate::new("slot", model, calls, prompt.plus(again), answer.times(calls))
+        };
+        Self::of_seats(models.iter().map(of).collect())
     }
 
     /// What it takes to have a finished run judged: `sizes` are the bytes of its complete answers, of the others there is
@@ -147,10 +177,12 @@ impl Estimate {
         }
         let prompt = frame.plus(Range::new(shortest.saturating_mul(fewest), longest.saturating_mul(most)));
         let ballot = Range::new(BALLOT.0 * fewest, BALLOT.1 * most);
-        Self::sum(judges.iter().map(|(model, _)| seat("judge", model, calls, prompt, ballot)).collect())
+        Self::of_seats(judges.iter().map(|(model, _)| seat("judge", model, calls, prompt, ballot)).collect())
     }
 
-    fn sum(seats: Vec<SeatEstimate>) -> Self {
+    /// Of these seats.
+    #[must_use]
+    pub fn of_seats(seats: Vec<SeatEstimate>) -> Self {
         let known: Vec<UsdRange> = seats.iter().filter_map(|seat| seat.usd).collect();
         Self {
             version: 1,
@@ -160,7 +192,27 @@ impl Estimate {
             }),
             unknown_seats: seats.iter().filter(|seat| seat.usd.is_none()).count(),
             seats,
+            covers: None,
         }
+    }
+
+    /// The same, with what the least and the most are of.
+    #[must_use]
+    pub fn covering(self, covers: String) -> Self {
+        Self { covers: Some(covers), ..self }
+    }
+}
+
+impl SeatEstimate {
+    /// Of `model`, which is asked so often. `input` are the tokens of the prompts of all calls, `output` those of all
+    /// replies.
+    #[must_use]
+    pub fn new(seat: &'static str, model: &ResolvedModel, calls: Range, input: Range, output: Range) -> Self {
+        let system = Range::of_bytes(model.settings.system.as_ref().map_or(0, String::len) as u64).times(calls);
+        let open = |range: Range| if is_agent(model) { Range { high: None, ..range } } else { range };
+        let (input_tokens, output_tokens) = (open(input.plus(system)), open(output));
+        let usd = usd(model, input_tokens, output_tokens);
+        Self { seat, model: model.name.clone(), calls, input_tokens, output_tokens, usd }
     }
 }
 
@@ -175,7 +227,7 @@ fn judging(judge: &JudgeRequest, task_bytes: u64) -> (Range, Range) {
 }
 
 /// The tokens of an answer.
-fn answer_of(model: &ResolvedModel) -> Range {
+pub(crate) fn answer_of(model: &ResolvedModel) -> Range {
     let most = model.settings.max_tokens.unwrap_or(ANSWER.1);
     let high = (!is_agent(model)).then_some(most);
     Range { low: ANSWER.0.min(most), high }
@@ -191,18 +243,7 @@ fn frame_bytes(prompts: &Prompts) -> u64 {
 }
 
 fn seat(name: &'static str, model: &ResolvedModel, calls: Range, prompt: Range, output: Range) -> SeatEstimate {
-    let system = Range::of_bytes(model.settings.system.as_ref().map_or(0, String::len) as u64);
-    let open = |range: Range| if is_agent(model) { Range { high: None, ..range } } else { range };
-    let input_tokens = open(prompt.plus(system).times(calls));
-    let output_tokens = open(output.times(calls));
-    SeatEstimate {
-        seat: name,
-        model: model.name.clone(),
-        calls,
-        input_tokens,
-        output_tokens,
-        usd: usd(model, input_tokens, output_tokens),
-    }
+    SeatEstimate::new(name, model, calls, prompt.times(calls), output.times(calls))
 }
 
 fn usd(model: &ResolvedModel, input: Range, output: Range) -> Option<UsdRange> {

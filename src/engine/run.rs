@@ -130,7 +130,7 @@ fn check_budget(request: &RunRequest) -> Result<()> {
 }
 
 /// Refuses a budget that does not pay for a prompt of so many bytes to one of `models`.
-fn refuse_too_dear(most: Usd, models: &[ResolvedModel], prompt_bytes: u64) -> Result<()> {
+pub(crate) fn refuse_too_dear(most: Usd, models: &[ResolvedModel], prompt_bytes: u64) -> Result<()> {
     let least = |model| least_cost(model, prompt_bytes);
     let Some(dear) = models.iter().find(|model| least(model) > most) else { return Ok(()) };
     let why =

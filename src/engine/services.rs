@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::last_look::LastLook;
 use crate::config::{Environment, Provider, ResolvedModel, Target, expand, names_a_secret, variables_in};
 use crate::error::{Error, Result};
 use crate::isolation::{Mechanism, Probe};
@@ -37,6 +38,7 @@ pub struct Services {
     exceptions: bool,
     /// Where sessions are found by their ids.
     catalogue: Catalogue,
+    last_look: Option<Arc<dyn LastLook>>,
 }
 
 /// Where a command works.
@@ -97,7 +99,18 @@ impl Services {
             surroundings,
             exceptions,
             catalogue: Catalogue::new(folders.current.join(folders.sessions)),
+            last_look: None,
         })
+    }
+
+    /// Has this look once more at what the panel was asked about, before the verdict is out.
+    #[must_use]
+    pub fn with_last_look(self, look: Arc<dyn LastLook>) -> Self {
+        Self { last_look: Some(look), ..self }
+    }
+
+    pub(super) fn last_look(&self) -> Option<&dyn LastLook> {
+        self.last_look.as_deref()
     }
 
     /// Ends what was started for the command. Dropped without it, the local server ends with this process.
@@ -140,10 +153,39 @@ impl Services {
         &self.supervisor
     }
 
+    /// The configured folder of sessions.
+    #[must_use]
+    pub fn base(&self) -> &Path {
+        self.catalogue.base()
+    }
+
     /// The folders that hold sessions.
     #[must_use]
     pub fn sessions(&self) -> &[PathBuf] {
         &self.sessions
+    }
+
+    /// From now on no process may change what is in `folders`, but for what is its own. Where nothing holds processes it can
+    /// only be looked at afterwards whether one did.
+    pub(crate) fn protect(&self, folders: &[PathBuf]) {
+        if let Some(around) = &self.surroundings {
+            around.protect(folders);
+        }
+    }
+
+    /// Whether something holds every process, so that none can change what is protected.
+    pub(crate) fn holds_all(&self) -> bool {
+        self.mechanism() != Mechanism::TreeWalk && !self.exceptions
+    }
+
+    /// The folder that the command was started in, where a process is asked.
+    pub(crate) fn current(&self) -> Option<&Path> {
+        self.surroundings.as_ref().map(|around| around.current())
+    }
+
+    /// What no process may change.
+    pub(crate) fn protected(&self) -> &[PathBuf] {
+        self.surroundings.as_ref().map_or(&[], |around| around.protected())
     }
 
     /// How many slots the limit of open files allows at once.

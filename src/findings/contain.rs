@@ -1,7 +1,7 @@
 //! Foreign text between the marks of a prompt.
 
+use super::Finding;
 use super::text;
-use super::{Finding, FindingId};
 use crate::ids::SlotId;
 use crate::judging::{AnswerCopy, CopyRules, contained};
 
@@ -81,10 +81,11 @@ pub(super) fn anonymous(finding: &Finding, judge: SlotId, rules: CopyRules<'_>) 
 const LISTED: usize = 600;
 
 /// One finding of a list, in a few lines. `state` is what there is to say of it besides.
-pub(super) fn listed(id: FindingId, finding: &Finding, state: &str) -> String {
+pub(super) fn listed(id: &str, finding: &Finding, state: &str) -> String {
     let place = finding.place().map(|place| format!(", {place}")).unwrap_or_default();
     let said = text::line(&finding.description, LISTED).text;
-    format!("{id} ({}{place}{state}): {}\n    {said}\n", finding.severity, finding.title)
+    let title = text::line(&finding.title, LISTED).text;
+    format!("{id} ({}{place}{state}): {title}\n    {said}\n", finding.severity)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::text;
-use super::{Finding, FindingId, FindingTally, FindingVote};
+use super::{DeclineOrigin, Finding, FindingId, FindingTally, FindingVote};
 use crate::config::Consensus;
 use crate::ids::{DateTime, FormatVersion, Sha256Hash, SlotId};
 
@@ -82,6 +82,9 @@ pub enum LedgerEntry {
         round: u32,
         /// What the person said.
         note: Remark,
+        /// Where that was decided, if it was in an earlier session of the branch.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        before: Option<DeclineOrigin>,
     },
     /// It is there after all.
     Reopened {

@@ -137,6 +137,36 @@ pub(super) fn again(one: (&Finding, &Words), earlier: (&Finding, &Words)) -> Opt
     Some(Likeness { words: words.alike(earlier_words, title, all)?, nearness: nearness(gap) })
 }
 
+/// Whether a finding is one that a person decided to leave. What is not clearly the same is none: a decision must not
+/// silence what it was not made about, while one that is not known again costs one more look.
+pub(super) fn declined_again(one: (&Finding, &Words), declined: (&Finding, &Words)) -> Option<Likeness> {
+    let likeness = again(one, declined)?;
+    let ((one, words), (declined, declined_words)) = (one, declined);
+    words.alike(declined_words, 700, 600)?;
+    // Two that name other things of the code are two, however alike the rest of the words is.
+    let (names, declined_names) = (names(&one.title), names(&declined.title));
+    let is_one = names.is_subset(&declined_names) || declined_names.is_subset(&names);
+    is_one.then_some(likeness)
+}
+
+/// The names of the code in `text`: words that no prose has.
+fn names(text: &str) -> BTreeSet<&str> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut names = BTreeSet::new();
+    for (index, quoted) in text.split('`').enumerate() {
+        for word in quoted.split(|c: char| !is_word(c)).filter(|word| !word.is_empty()) {
+            let after_lower = |(one, next): (char, char)| one.is_lowercase() && next.is_uppercase();
+            let is_camel = word.chars().zip(word.chars().skip(1)).any(after_lower);
+            let is_called = quoted.contains(&format!("{word}("));
+            let has_mark = word.contains('_') || word.chars().any(|c| c.is_ascii_digit());
+            if index % 2 == 1 || is_camel || is_called || has_mark {
+                names.insert(word);
+            }
+        }
+    }
+    names
+}
+
 /// More is nearer; a place that is not known is far.
 fn nearness(gap: Option<u32>) -> u32 {
     gap.map_or(0, |gap| u32::MAX - gap)
@@ -153,6 +183,13 @@ mod tests {
         assert_ne!(words("sha256"), words("sha512"));
         assert!(words("it is in the file, so --").is_empty());
         assert_eq!(dice(&words(""), &words("")), 0);
+    }
+
+    #[test]
+    fn names_of_the_code_are_told_from_prose() {
+        let text = "The `sum of` items in find_user, parseAll, sha256 and open() is wrong (see below)";
+        assert_eq!(names(text), ["sum", "of", "find_user", "parseAll", "sha256", "open"].into());
+        assert!(names("The Last item is never summed (again)").is_empty());
     }
 
     #[test]

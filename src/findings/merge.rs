@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::likeness::{Likeness, Words, again, same};
+use super::likeness::{Likeness, Words, again, declined_again, same};
 use super::{Finding, FindingId, Lines};
 use crate::ids::SlotId;
 use crate::secrets::Redactor;
@@ -87,7 +87,15 @@ fn together(mut group: Vec<(&Finding, SlotId)>) -> Merged {
 
 /// What earlier rounds found: by id, in every version in which it was said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Known(Vec<(FindingId, Vec<Finding>)>);
+pub struct Known(Vec<KnownFinding>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct KnownFinding {
+    id: FindingId,
+    said: Vec<Finding>,
+    /// Whether a person decided to leave it: what is taken for it is silenced.
+    declined: bool,
+}
 
 /// A finding of a round under its id.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,10 +136,17 @@ impl Known {
 
     /// Adds what was said of the finding `id`.
     pub fn add(&mut self, id: FindingId, said: impl IntoIterator<Item = Finding>) {
-        match self.0.iter_mut().find(|(known, _)| *known == id) {
-            Some((_, versions)) => versions.extend(said),
-            None => self.0.push((id, said.into_iter().collect())),
+        match self.0.iter_mut().find(|known| known.id == id) {
+            Some(known) => known.said.extend(said),
+            None => self.0.push(KnownFinding { id, said: said.into_iter().collect(), declined: false }),
         }
+    }
+
+    /// Adds what was said of the finding `id`, which a person decided to leave: only what clearly is the same is known as
+    /// it.
+    pub fn add_declined(&mut self, id: FindingId, said: impl IntoIterator<Item = Finding>) {
+        self.add(id, said);
+        self.0.iter_mut().filter(|known| known.id == id).for_each(|known| known.declined = true);
     }
 
     /// Gives each of `merged` the id under which it is known, else the next new one in their order. Lines may have moved
@@ -142,14 +157,16 @@ impl Known {
             .0
             .iter()
             .enumerate()
-            .flat_map(|(at, (_, said))| said.iter().map(move |finding| (at, finding, Words::of(finding))))
+            .flat_map(|(at, known)| known.said.iter().map(move |finding| (at, finding, Words::of(finding))))
             .collect();
         let mut pairs: Vec<(Likeness, FindingId, usize, usize)> = Vec::new();
         for (now, merged) in merged.iter().enumerate() {
             for (_, finding) in &merged.said {
                 let words = Words::of(finding);
                 pairs.extend(known.iter().filter_map(|(at, earlier, earlier_words)| {
-                    Some((again((finding, &words), (*earlier, earlier_words))?, self.0[*at].0, *at, now))
+                    let KnownFinding { id, declined, .. } = &self.0[*at];
+                    let is_again = if *declined { declined_again } else { again };
+                    Some((is_again((finding, &words), (*earlier, earlier_words))?, *id, *at, now))
                 }));
             }
         }
@@ -161,7 +178,7 @@ impl Known {
                 ids[now] = Some(id);
             }
         }
-        let mut next = self.0.iter().map(|(id, _)| id.next()).max().unwrap_or(FindingId::FIRST);
+        let mut next = self.0.iter().map(|known| known.id.next()).max().unwrap_or(FindingId::FIRST);
         let identified = merged.into_iter().zip(ids).map(|(merged, id)| match id {
             Some(id) => Identified { id, seen: Seen::Again, merged },
             None => {

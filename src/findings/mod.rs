@@ -9,12 +9,16 @@
 //! ([`Ledger`]), from which it leaves only by a positive record. What models are asked is made by [`review_prompt`],
 //! [`findings_repair_prompt`], [`finding_vote_prompt`] and [`fix_prompt()`].
 //!
+//! What a person declined in an earlier session of the branch is known again ([`EarlierDeclines`]): it silences the same
+//! finding, and no other and none that is worse.
+//!
 //! Functions of their arguments: no clock, no randomness of their own, and no file but the ledger's. Nothing here names a
 //! model.
 
 mod ballot;
 mod block;
 mod contain;
+mod decline;
 mod entry;
 mod excerpt;
 mod fingerprint;
@@ -38,6 +42,7 @@ pub use ballot::{
     finding_vote_schema, read_finding_votes,
 };
 pub use block::{BadFindings, read_findings, read_findings_below};
+pub use decline::{DeclineOrigin, Declined, EarlierDecline, EarlierDeclines};
 pub use entry::{LedgerEntry, LedgerLine, LedgerVote, Remark, Ruling, Witness};
 pub use excerpt::Excerpts;
 pub use fingerprint::fingerprints;
@@ -47,7 +52,7 @@ pub use merge::{Identified, Known, Merged, Seen, merge};
 pub use model::{Action, Finding, FindingId, FindingsNote, FindingsNoteKind, FindingsRead, Lines};
 pub use prompt::{
     Artefact, Claim, DeclinedFinding, FindingVotePrompt, OpenFinding, ReviewPhase, ReviewPrompt, Sight,
-    finding_vote_prompt, findings_repair_prompt, review_prompt,
+    finding_vote_prompt, findings_repair_prompt, review_again_prompt, review_prompt,
 };
 pub use rule::{FindingTally, Judged, MissingSeats, ReviewDecision, ReviewVerdict, Seats, Standing, decide_review};
 pub use schema::findings_schema;

@@ -18,6 +18,8 @@ const LONGEST_ABOUT: usize = 300;
 const LONGEST_NOTE: usize = 300;
 /// The most entries of a list.
 const MOST_LISTED: usize = 100;
+/// The most bytes of the list of what was declined: decisions gather over the life of a branch.
+const DECLINED_BYTES: usize = 32 * 1024;
 /// The most bytes of what is wanted, and of a reply that is shown again.
 const LONGEST_INTENT: usize = 64 * 1024;
 
@@ -90,8 +92,8 @@ pub enum Claim {
 /// A finding that a person decided to leave.
 #[derive(Debug, Clone, Copy)]
 pub struct DeclinedFinding<'a> {
-    /// Its id.
-    pub id: FindingId,
+    /// Its id; none where it was declined in another session.
+    pub id: Option<FindingId>,
     /// What was said of it.
     pub finding: &'a Finding,
     /// Why, in the person's words.
@@ -114,6 +116,26 @@ pub struct ReviewPrompt<'a> {
 /// # Errors
 /// A template is not usable, or does not hold what it is given exactly once.
 pub fn review_prompt(prompts: &Prompts, ask: &ReviewPrompt<'_>, nonce: &Nonce) -> Result<String, PromptError> {
+    review_text(prompts, PromptName::Review, ask, nonce)
+}
+
+/// The text that a reviewer receives who looked at the whole change before, in the same conversation: `ask` is what a repair
+/// of it changes.
+///
+/// # Errors
+/// As [`review_prompt`].
+pub fn review_again_prompt(prompts: &Prompts, ask: &ReviewPrompt<'_>, nonce: &Nonce) -> Result<String, PromptError> {
+    // What is wanted was said in the conversation.
+    let artefact = Artefact { intent: None, ..ask.artefact };
+    review_text(prompts, PromptName::ReviewAgain, &ReviewPrompt { artefact, ..*ask }, nonce)
+}
+
+fn review_text(
+    prompts: &Prompts,
+    name: PromptName,
+    ask: &ReviewPrompt<'_>,
+    nonce: &Nonce,
+) -> Result<String, PromptError> {
     let artefact = &ask.artefact;
     let mut places = Places::new(nonce);
     places.add_artefact(artefact);
@@ -122,14 +144,14 @@ pub fn review_prompt(prompts: &Prompts, ask: &ReviewPrompt<'_>, nonce: &Nonce) -
             Claim::Open => "",
             Claim::Mended => ", said to be mended",
         };
-        listed(open.id, open.finding, claim)
+        listed(&open.id.to_string(), open.finding, claim)
     });
     places.add_list("open", open, ask.open.len());
     places.add_declined(ask.declined);
     places.add_list("omitted", artefact.omitted.iter().map(|line| format!("{line}\n")), artefact.omitted.len());
     let format = findings_format(prompts)?;
     let values = context! { format => format, ..about(artefact, &places) };
-    places.fill(prompts, PromptName::Review, values)
+    places.fill(prompts, name, values)
 }
 
 /// How to say what is wrong.
@@ -168,6 +190,8 @@ pub struct FindingVotePrompt<'a> {
     pub findings: &'a [(FindingId, &'a Finding)],
     /// What it sees, under which names.
     pub assignment: &'a FindingAssignment,
+    /// What people decided to leave, the newest first.
+    pub declined: &'a [DeclinedFinding<'a>],
     /// How it is asked to vote.
     pub form: BallotForm,
     /// By what names of authors are taken out of findings.
@@ -199,6 +223,10 @@ pub fn finding_vote_prompt(prompts: &Prompts, ask: &FindingVotePrompt<'_>) -> Re
         findings.push(part);
     }
     places.add_made("findings", findings.join("\n\n"));
+    // Ids of the session are not for judges, who know findings by names of their own.
+    let declined: Vec<DeclinedFinding<'_>> =
+        ask.declined.iter().map(|declined| DeclinedFinding { id: None, ..*declined }).collect();
+    places.add_declined(&declined);
     let name = match ask.reply {
         Some(reply) => {
             places.add("reply", bounded(reply));
@@ -267,9 +295,17 @@ impl<'a> Places<'a> {
         let lines = declined.iter().map(|declined| {
             let note = declined.note.map(|note| text::line(note, LONGEST_NOTE).text).filter(|note| !note.is_empty());
             let note = note.map(|note| format!("    Decided: {note}\n")).unwrap_or_default();
-            listed(declined.id, declined.finding, "") + &note
+            let id = declined.id.map_or_else(|| "Earlier".to_owned(), |id| id.to_string());
+            listed(&id, declined.finding, "") + &note
         });
-        self.add_list("declined", lines, declined.len());
+        let mut bytes = 0;
+        let fit: Vec<String> = lines
+            .take_while(|line| {
+                bytes += line.len();
+                bytes <= DECLINED_BYTES
+            })
+            .collect();
+        self.add_list("declined", fit.into_iter(), declined.len());
     }
 
     /// A list, cut where it is long, with the number of what is left out.
@@ -277,9 +313,10 @@ impl<'a> Places<'a> {
         if count == 0 {
             return;
         }
-        let mut list: String = entries.take(MOST_LISTED).collect();
-        if count > MOST_LISTED {
-            list.push_str(&format!("[... {} more are left out here ...]\n", count - MOST_LISTED));
+        let entries: Vec<String> = entries.take(MOST_LISTED).collect();
+        let mut list = entries.concat();
+        if count > entries.len() {
+            list.push_str(&format!("[... {} more are left out here ...]\n", count - entries.len()));
         }
         self.add(place, harmless(&list));
     }

@@ -6,7 +6,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Finding, FindingId, FindingTally, Judged, Known, LedgerEntry, Remark, Ruling, Standing, Witness};
+use super::{
+    DeclineOrigin, Finding, FindingId, FindingTally, Judged, Known, LedgerEntry, Remark, Ruling, Standing, Witness,
+};
 use crate::config::Consensus;
 use crate::ids::SlotId;
 
@@ -93,6 +95,9 @@ pub struct FindingRecord {
     pub caused_by: Option<String>,
     /// The last words of a person about it.
     pub note: Option<Remark>,
+    /// Where it was declined, if that was in an earlier session of the branch; kept when it is reopened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub declined_before: Option<DeclineOrigin>,
     /// Earlier versions of what was said of it.
     #[serde(skip)]
     versions: Vec<Finding>,
@@ -244,7 +249,12 @@ impl Findings {
     pub fn known(&self) -> Known {
         let mut known = Known::new();
         for record in self.iter() {
-            known.add(record.id, record.versions.iter().chain([&record.finding]).cloned());
+            let said = record.versions.iter().chain([&record.finding]).cloned();
+            if record.state == FindingState::Declined {
+                known.add_declined(record.id, said);
+            } else {
+                known.add(record.id, said);
+            }
         }
         known
     }
@@ -275,8 +285,9 @@ impl Findings {
                 None
             }
             LedgerEntry::Verified { by, .. } => Some(by),
-            LedgerEntry::Declined { note, .. } => {
+            LedgerEntry::Declined { note, before, .. } => {
                 record.note = Some(note.clone());
+                record.declined_before.clone_from(before);
                 None
             }
             LedgerEntry::Reopened { why, .. } => {
@@ -320,6 +331,7 @@ impl Findings {
                     commits: Vec::new(),
                     caused_by: caused_by.cloned(),
                     note: None,
+                    declined_before: None,
                     versions: Vec::new(),
                 };
                 self.0.insert(id, record);

@@ -11,11 +11,12 @@ mod lock;
 mod output;
 mod process_folder;
 mod shared_sync;
+mod stamps;
 mod touched;
 mod tree;
 mod tree_copy;
 
-pub use append::AppendLog;
+pub use append::{AppendLog, append_line};
 pub use atomic::{
     append, copy_file, create_dir_all, create_dir_exclusive, create_exclusive, create_private_dir,
     create_temporary_dir, create_whole, ensure_dir, is_temporary_name, link, move_dir, publish, remove_dir_all,
@@ -27,6 +28,7 @@ pub use lock::{LockState, OwnerLock};
 pub use output::{output_target, prepare_output, write_output};
 pub use process_folder::{AbandonedFolder, FolderUse, ProcessFolder, own_temporary_folders};
 pub use shared_sync::SharedSync;
+pub use stamps::Stamps;
 pub use touched::{Touched, touched_since};
 pub use tree::{Permissions, Tree, open_plain, read_plain};
 pub use tree_copy::{copy_frozen, copy_paths, sync_file_system};

@@ -143,6 +143,13 @@ impl Git {
         Ok(first_line(&output.stdout))
     }
 
+    /// How git calls the user, if it was told (`user.name`).
+    pub async fn user_name(&self) -> Result<Option<String>, GitError> {
+        let output = self.ask(&["config", "--get", "user.name"].map(OsStr::new)).await?;
+        let name = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        Ok((output.status.success() && !name.is_empty()).then_some(name))
+    }
+
     /// The root of the work tree that the folder is in, if it is in one.
     pub async fn work_tree(&self) -> Result<Option<PathBuf>, GitError> {
         use std::os::unix::ffi::OsStrExt;

@@ -24,7 +24,17 @@ pub enum Listed {
 impl Git {
     /// What is tracked below the folder, whether it is there now or not; ordered, each once.
     pub async fn tracked(&self) -> Result<Vec<Listed>, GitError> {
-        let output = self.list(&["--cached", "--stage"]).await?;
+        self.tracked_below(&["--cached", "--stage"]).await
+    }
+
+    /// The same of the one file of this name in the folder, in capitals or not: some file systems do not tell them apart.
+    pub async fn tracked_as(&self, name: &str) -> Result<Vec<Listed>, GitError> {
+        let only = format!(":(icase,literal){name}");
+        self.tracked_below(&["--cached", "--stage", "--", &only]).await
+    }
+
+    async fn tracked_below(&self, which: &[&str]) -> Result<Vec<Listed>, GitError> {
+        let output = self.list(which).await?;
         let entry = |line: &[u8]| {
             // `MODE HASH STAGE<TAB>PATH`; a file in conflict has a line for each side.
             let tab = line.iter().position(|byte| *byte == b'\t')?;

@@ -5,13 +5,16 @@ use std::path::PathBuf;
 /// Folders kept from a process, and its own ones put in the place of shared ones.
 ///
 /// With namespaces all of it is done; Landlock, which can mount nothing, only keeps [`Self::hidden`] but for
-/// [`Self::shown`].
+/// [`Self::shown`], and [`Self::protected`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Enclosure {
     /// Folders of which nothing is to be seen; absolute, without symbolic links, none inside another.
     pub hidden: Vec<PathBuf>,
     /// What is to be seen all the same, at its own path below one of [`Self::hidden`].
     pub shown: Vec<Shown>,
+    /// Folders in which everything can be read and nothing changed, but for what is shown to be changed below them;
+    /// absolute, without symbolic links.
+    pub protected: Vec<PathBuf>,
     /// Folders mounted over shared ones.
     pub places: Vec<Place>,
     /// What stays as it is below one of [`Self::places`].

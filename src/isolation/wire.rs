@@ -139,6 +139,8 @@ steps! {
     RestrictFiles = 23 "restrict files with Landlock",
     /// The private folders and the self-test's canary.
     MakePrivate = 24 "make private folders",
+    /// Folders that may be read only.
+    Protect = 25 "make the user's own files read-only",
 }
 
 /// A frame that cannot be read; the peer is not one of ours.
@@ -290,6 +292,10 @@ impl Enclosure {
             push_string(bytes, shown.path.as_os_str());
             bytes.push(u8::from(shown.access == Access::Write));
         }
+        push_length(bytes, self.protected.len());
+        for path in &self.protected {
+            push_string(bytes, path.as_os_str());
+        }
         push_length(bytes, self.places.len());
         for place in &self.places {
             push_string(bytes, place.usual.as_os_str());
@@ -312,6 +318,9 @@ impl Enclosure {
             let path = fields.string()?.into();
             let access = if fields.flag()? { Access::Write } else { Access::Read };
             enclosure.shown.push(Shown { path, access });
+        }
+        for _ in 0..fields.length()? {
+            enclosure.protected.push(fields.string()?.into());
         }
         for _ in 0..fields.length()? {
             let (usual, private) = (fields.string()?.into(), fields.string()?.into());
@@ -413,6 +422,7 @@ mod tests {
                     Shown { path: "/sessions/s/work/01".into(), access: Access::Write },
                     Shown { path: "/sessions/s/input.md".into(), access: Access::Read },
                 ],
+                protected: vec!["/project".into(), "/repo/.git".into()],
                 places: vec![
                     Place { usual: "/tmp".into(), private: "/p/0".into(), absent: Absent::Skip },
                     Place { usual: "/home/.x".into(), private: "/p/1".into(), absent: Absent::Make },

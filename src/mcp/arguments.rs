@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::closed::{check_known, check_names, listed, schema_of, text_of, typed, without_nulls};
 use crate::config::{Limit, SelfVote, Threshold};
 use crate::error::{Error, Result};
+use crate::findings::FindingId;
 
 /// What is to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -101,7 +102,7 @@ impl Mode {
             Self::Judge => &["path", "judges", "self_vote", "timeout", "detach"],
             Self::Resume => &["path", "failed", "timeout", "detach"],
             Self::Status => &["path", "reveal"],
-            Self::Show => &["path", "slot", "reveal"],
+            Self::Show => &["path", "slot", "finding", "reveal"],
             Self::Cancel => &["path", "slot"],
             Self::Verify => &["path"],
             Self::List => &["limit"],
@@ -142,6 +143,9 @@ pub(super) struct Arguments {
     pub(super) path: Option<String>,
     /// `show`, `cancel`: only this slot, such as `02`.
     pub(super) slot: Option<String>,
+    /// `show`: only this finding of a review or a fix, such as `F01`, in full.
+    #[schemars(with = "Option<String>")]
+    pub(super) finding: Option<FindingId>,
     /// `run`, `run-and-judge`, `vote`: a word for the session's name.
     pub(super) name: Option<String>,
     /// `run`, `run-and-judge`: a folder below the working directory; the programs of the panel may read a snapshot of it.
@@ -188,6 +192,11 @@ impl Arguments {
             check_names(name, list.as_deref())?;
         }
         Ok(arguments)
+    }
+
+    /// Whether there is one of this name.
+    pub(super) fn has(name: &str) -> bool {
+        known().contains(&name)
     }
 
     /// Their schema, as a client reads it.

@@ -20,6 +20,9 @@ pub(super) const MEANS: &str = "bytes: of the answer so far, never shown before 
                      any kind; a slot may be quiet for minutes while its model thinks, and none is stopped for that \
                      unless you set `timeout`. Nothing here says how good an answer is or when it will be there.";
 
+/// Where a verdict is told to people.
+const VERDICT: &str = "verdict.md";
+
 /// A session as it stands.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -54,7 +57,7 @@ struct Votes {
 
 #[derive(Debug, Serialize)]
 pub(super) struct VerdictFile {
-    pub(super) file: &'static str,
+    pub(super) file: String,
     pub(super) outcome: String,
 }
 
@@ -93,8 +96,8 @@ impl Card {
     pub(super) fn new(view: &View, reference: &str, names: Option<&Manifest>, now: Timestamp) -> Self {
         let round = view.round.as_ref();
         let verdict = match verdict_line(view) {
-            Ok(line) => line.map(|outcome| VerdictFile { file: "verdict.md", outcome }),
-            Err(error) => Some(VerdictFile { file: "verdict.md", outcome: error.to_string() }),
+            Ok(line) => line.map(|outcome| VerdictFile { file: VERDICT.to_owned(), outcome }),
+            Err(error) => Some(VerdictFile { file: VERDICT.to_owned(), outcome: error.to_string() }),
         };
         let mut next_steps = BTreeMap::new();
         let slots = slots(&view.status, &mut next_steps, now);

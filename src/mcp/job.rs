@@ -14,6 +14,7 @@ use super::child::{Children, End, News, Started, Tie};
 use super::place::Place;
 use super::progress::{Progress, SILENCE};
 use super::reply::{object, object_and_text};
+use super::tools::is_argument;
 use super::warnings::Warnings;
 use super::work_card::{WorkCard, calls};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
@@ -259,9 +260,9 @@ fn meaning(code: i32) -> Option<&'static str> {
     }
 }
 
-/// What a process said on standard error, line by line, without its own marks.
+/// What a process said on standard error, line by line, without its own marks, and in the words of a call.
 fn said(text: &str) -> Vec<String> {
-    let plain = without_controls(text);
+    let plain = in_words_of_a_call(&without_controls(text));
     plain.lines().map(|line| line.strip_prefix("error: ").unwrap_or(line).trim().to_owned()).collect()
 }
 
@@ -274,5 +275,43 @@ fn failed(code: i32, said: &[String]) -> Error {
     match said {
         [] => Error::new(kind, format!("`team` ended with {code} and said nothing")),
         lines => Error::new(kind, lines.join("\n")),
+    }
+}
+
+/// The text with options, where they are arguments of a call as well, named as such: `--max-rounds 1` is `max_rounds 1`.
+fn in_words_of_a_call(text: &str) -> String {
+    let mut parts = text.split("`--");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(part.len());
+        let (option, rest) = part.split_at(end);
+        let name = option.replace('-', "_");
+        match name.as_str() {
+            "min_bytes" => out.push_str("`min_output_bytes"),
+            "session_path" => out.push_str("`path"),
+            "approve" | "skip" | "abort" => out.push_str(&format!("`end` `{name}")),
+            _ if is_argument(&name) => out.push_str(&format!("`{name}")),
+            _ => out.push_str(&format!("`--{option}")),
+        }
+        out.push_str(rest);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_told_as_arguments_where_they_are() {
+        for (said, told) in [
+            ("`--only`: wrong", "`only`: wrong"),
+            ("name it, or `--max-rounds 1`", "name it, or `max_rounds 1`"),
+            ("`--min-bytes` and `--strict`", "`min_output_bytes` and `--strict`"),
+            ("`--fix F01`, or `--approve`", "`fix F01`, or `end` `approve`"),
+            ("--only without marks, `a--b`", "--only without marks, `a--b`"),
+        ] {
+            assert_eq!(in_words_of_a_call(said), told);
+        }
     }
 }

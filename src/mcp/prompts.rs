@@ -26,7 +26,7 @@ const MODELS: Argument = Argument {
     required: false,
 };
 
-const JOBS: [Job; 3] = [
+const JOBS: [Job; 5] = [
     Job {
         name: "best-answer",
         title: "The best of several answers",
@@ -59,6 +59,41 @@ const JOBS: [Job; 3] = [
         text: "Use the tool `team` with `mode` `vote`{models}{threshold} and `input_file` `{file}`. Then tell me the decision, \
                the votes for and against, and the issues that were named, the most frequent first. A member without a vote \
                is missing, not against; say so when the panel was not complete.",
+    },
+    Job {
+        name: "review-change",
+        title: "A review of my change",
+        description: "Several models review what this branch changes, each by itself, and vote on what was found",
+        arguments: &[
+            Argument { name: "intent", description: "What the change is meant to do", required: false },
+            Argument {
+                name: "uncommitted",
+                description: "`yes` to review what is not committed, instead of what the branch has",
+                required: false,
+            },
+            MODELS,
+        ],
+        text: "Use the tool `team_review`{models}{uncommitted}{intent}; without an `intent`, say in it in two sentences what \
+               the change is meant to do, and nothing of what you think of it. Look with `team` `status` until it is over. \
+               Then tell me the verdict, each open finding with its id, place and severity, what a person must decide, and \
+               who of the panel is missing. Change nothing yet.",
+    },
+    Job {
+        name: "fix-findings",
+        title: "Repair what the review found",
+        description: "Review and repair what this branch changes on a branch of its own, and ask me where a person decides",
+        arguments: &[
+            Argument {
+                name: "fixer",
+                description: "The model that repairs; without it the configured one",
+                required: false,
+            },
+            MODELS,
+        ],
+        text: "Use the tool `team_fix`{fixer}{models} on what this branch changes, and look with `team` `status` until its \
+               `state` is settled. When it waits for a decision, show me what is to be decided and ask; answer with \
+               `team_respond` only as I say. At the end tell me what was repaired, what is still open and why, which tests \
+               ran, and the commands that take or drop the branch; run none of them unless I say so.",
     },
     Job {
         name: "read-verdict",
@@ -111,7 +146,14 @@ pub(super) fn get(name: &str, given: JsonObject) -> Result<GetPromptResult> {
             return Err(Error::usage(format!("the prompt `{}` needs `{}`", job.name, argument.name)));
         }
         let shown = match (argument.name, value) {
-            ("models", "") | ("threshold", "") => String::new(),
+            ("models" | "threshold" | "intent" | "fixer" | "uncommitted", "") => String::new(),
+            ("uncommitted", "no") => String::new(),
+            ("uncommitted", "yes") => ", `worktree` true".to_owned(),
+            ("uncommitted", other) => {
+                return Err(Error::usage(format!("`uncommitted` is `{other}`, and not `yes` or `no`")));
+            }
+            ("intent", text) => format!(", `intent` {}", Value::from(text)),
+            ("fixer", name) => format!(", `fixer` `{name}`"),
             ("models", names) => {
                 let names: Vec<&str> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
                 format!(", `models` {}", Value::from(names))
@@ -163,15 +205,19 @@ mod tests {
         let said = text("approve", json!({"file": "plan.md"})).unwrap();
         assert!(said.contains("`vote` and `input_file` `plan.md`"), "{said}");
         assert!(text("read-verdict", json!({})).unwrap().contains("`path` `latest`"));
+        let said = text("review-change", json!({"intent": "say \"{models}\"", "uncommitted": "yes"})).unwrap();
+        assert!(said.contains("`team_review`, `worktree` true, `intent` \"say \\\"{models}\\\"\"; without"), "{said}");
+        assert!(text("fix-findings", json!({"fixer": "a"})).unwrap().contains("`team_fix`, `fixer` `a` on"));
     }
 
     #[test]
     fn what_is_missing_unknown_or_no_text_is_named() {
         for (name, arguments, expected) in [
-            ("nope", json!({}), "there is no prompt `nope`; there is `best-answer`, `approve`, `read-verdict`"),
+            ("nope", json!({}), "there is no prompt `nope`; there is `best-answer`, `approve`, `review-change`"),
             ("best-answer", json!({}), "needs `question`"),
             ("best-answer", json!({"question": 3}), "`question` is no text"),
             ("approve", json!({"file": "a", "bar": "b"}), "`bar` is no argument"),
+            ("review-change", json!({"uncommitted": "maybe"}), "`uncommitted` is `maybe`"),
         ] {
             let error = text(name, arguments).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");

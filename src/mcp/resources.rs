@@ -1,18 +1,19 @@
-//! What of a session can be read as a resource: its verdict, its report, and the consolidated file of a review.
+//! What of a session can be read as a resource: its verdict, its report, and of a review or a fix the consolidated file
+//! and the findings.
 
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 
 use super::child::own_program;
 use super::place::Place;
+use super::work_card::recorded;
 use crate::error::{Error, ErrorKind, Result};
-use crate::report::{verdict_text, without_controls};
-use crate::session::{Layout, View};
+use crate::report::{findings_of, verdict_text, without_controls};
+use crate::session::{Event, History, Layout, View};
 
 /// How many sessions are listed, the newest.
-const LISTED: usize = 50;
+const LISTED: usize = 20;
 
 const SCHEME: &str = "team://sessions/";
 
@@ -20,22 +21,26 @@ const MARKDOWN: &str = "text/markdown";
 
 const TEXT: &str = "text/plain";
 
+const JSON: &str = "application/json";
+
 /// What can be read of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Verdict,
     Report,
     Consolidated,
+    Findings,
 }
 
 impl Part {
-    const ALL: [Self; 3] = [Self::Verdict, Self::Report, Self::Consolidated];
+    const ALL: [Self; 4] = [Self::Verdict, Self::Report, Self::Consolidated, Self::Findings];
 
     const fn as_str(self) -> &'static str {
         match self {
             Self::Verdict => "verdict",
             Self::Report => "report",
             Self::Consolidated => "consolidated",
+            Self::Findings => "findings",
         }
     }
 
@@ -43,7 +48,8 @@ impl Part {
         match self {
             Self::Verdict => "The verdict of a session, when there is one",
             Self::Report => "All of a session in one text; before the verdict it names no model",
-            Self::Consolidated => "What a review came to, its findings put together, when there is one",
+            Self::Consolidated => "What the newest review came to, its findings put together, when there is one",
+            Self::Findings => "The findings of a review or a fix as they stand, each with how it was voted on",
         }
     }
 
@@ -51,6 +57,7 @@ impl Part {
         match self {
             Self::Verdict | Self::Consolidated => MARKDOWN,
             Self::Report => TEXT,
+            Self::Findings => JSON,
         }
     }
 
@@ -80,6 +87,7 @@ pub(super) fn list(place: &Place) -> Result<Vec<Resource>> {
                 Part::Verdict => layout.verdict_md().is_file(),
                 Part::Report => !meta.status.is_active(),
                 Part::Consolidated => consolidated(&layout).is_some(),
+                Part::Findings => layout.ledger().is_file(),
             };
             if is_there {
                 let target = without_controls(&meta.target);
@@ -108,9 +116,14 @@ pub(super) fn read(place: &Place, uri: &str) -> Result<ReadResourceResult> {
             None => return missing("verdict"),
         },
         Part::Report => report(place, &layout)?,
-        Part::Consolidated => match consolidated(&layout) {
-            Some(path) => String::from_utf8_lossy(&crate::fs::read_plain(path)?).into_owned(),
+        Part::Consolidated => match consolidated(&layout).map(|folder| recorded(&folder, Layout::CONSOLIDATED)) {
+            Some(text) => text?.unwrap_or_default(),
             None => return missing("consolidated file"),
+        },
+        Part::Findings => match findings_of(&View::read(layout.clone())?)? {
+            Some(findings) => serde_json::to_string(&findings)
+                .map_err(|error| Error::internal("cannot write the findings").with_source(error))?,
+            None => return missing("findings"),
         },
     };
     let contents = ResourceContents::text(without_controls(&text), uri).with_mime_type(part.mime());
@@ -119,8 +132,9 @@ pub(super) fn read(place: &Place, uri: &str) -> Result<ReadResourceResult> {
 
 fn parse(uri: &str) -> Result<(&str, Part)> {
     let unknown = || {
-        Error::usage(format!("`{uri}` is no resource of this server"))
-            .hint(format!("resources are `{SCHEME}ID/PART`, where PART is `verdict`, `report` or `consolidated`"))
+        Error::usage(format!("`{uri}` is no resource of this server")).hint(format!(
+            "resources are `{SCHEME}ID/PART`, where PART is `verdict`, `report`, `consolidated` or `findings`"
+        ))
     };
     let (session, part) = uri.strip_prefix(SCHEME).and_then(|rest| rest.split_once('/')).ok_or_else(unknown)?;
     let part = Part::ALL.into_iter().find(|known| known.as_str() == part).ok_or_else(unknown)?;
@@ -129,23 +143,22 @@ fn parse(uri: &str) -> Result<(&str, Part)> {
     if is_id { Ok((session, part)) } else { Err(unknown()) }
 }
 
-/// The consolidated file of the newest review in a session.
-fn consolidated(layout: &Layout) -> Option<PathBuf> {
-    const FILE: &str = "consolidated.md";
-    let own = layout.root().join(FILE);
-    let reviews = fs_err::read_dir(layout.root().join("reviews")).into_iter().flatten();
-    let inside = reviews.filter_map(|entry| Some(entry.ok()?.path().join(FILE)));
-    let newest = |path: &PathBuf| fs_err::metadata(path).and_then(|found| found.modified()).ok();
-    let mut all: Vec<PathBuf> = inside.chain([own]).filter(|path| path.is_file()).collect();
-    all.sort_by_key(newest);
-    all.pop()
+/// The folder of the newest review in a session that has a consolidated file.
+fn consolidated(layout: &Layout) -> Option<Layout> {
+    let records = History::read(&layout.events()).ok()?.records;
+    records.iter().rev().find_map(|record| match record.event {
+        Event::PanelOpened { panel } => {
+            let folder = layout.inner(panel);
+            folder.root().join(Layout::CONSOLIDATED).is_file().then_some(folder)
+        }
+        _ => None,
+    })
 }
 
 /// The report as text: what `team report --text` prints, which also says what is not as it was recorded.
 fn report(place: &Place, layout: &Layout) -> Result<String> {
-    let own = layout.root().join("report.md");
-    if own.is_file() {
-        return Ok(String::from_utf8_lossy(&crate::fs::read_plain(own)?).into_owned());
+    if let Some(own) = recorded(layout, Layout::REPORT)? {
+        return Ok(own);
     }
     let refused = |error| Error::io("cannot start `team report`", error);
     let program = own_program().map_err(refused)?;

@@ -32,8 +32,9 @@ const WAITING: usize = 32;
 const INSTRUCTIONS: &str = "\
 A blind panel: several models answer the same prompt, and judges vote without knowing who wrote which answer. Use it to \
 compare models, to get a better answer than one model gives, or to have a text approved or rejected by several. Start with \
-`run` (returns at once) or `run-and-judge` (waits), look with `status`, read the verdict with `show`. Names of models are \
-told with the verdict; `reveal: true` tells them earlier and is recorded.";
+`team` `run` (returns at once) or `run-and-judge` (waits), look with `status`, read the verdict with `show`. `team_review` \
+has a change reviewed, `team_fix` also repaired on a branch of its own; `team_respond` takes what the user decides about it. \
+Names of models are told with the verdict; `reveal: true` tells them earlier and is recorded.";
 
 /// Serves a client on standard input and output until it is gone, or a signal ends this process.
 ///

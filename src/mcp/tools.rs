@@ -66,6 +66,11 @@ pub(super) fn all() -> Vec<Tool> {
     ]
 }
 
+/// Whether any tool has an argument of this name.
+pub(super) fn is_argument(name: &str) -> bool {
+    Arguments::has(name) || WorkArguments::has(name) || RespondArguments::has(name)
+}
+
 /// Calls the tool `name`. What goes wrong inside of it is told in its result, where the model that called can read it.
 pub(super) async fn call(
     name: &str,

@@ -187,6 +187,11 @@ impl WorkArguments {
         Ok(arguments)
     }
 
+    /// Whether there is one of this name.
+    pub(super) fn has(name: &str) -> bool {
+        [Work::Review, Work::Fix].into_iter().any(|work| work.takes().contains(&name))
+    }
+
     /// The schema of those of `work`.
     pub(super) fn schema(work: Work) -> JsonObject {
         schema_of::<Self>(work.takes())
@@ -310,6 +315,11 @@ impl RespondArguments {
                 .hint("decide on the findings first; `end` is for the next call"));
         }
         Ok(arguments)
+    }
+
+    /// Whether there is one of this name.
+    pub(super) fn has(name: &str) -> bool {
+        Self::TAKES.contains(&name)
     }
 
     /// Their schema.

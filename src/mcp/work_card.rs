@@ -5,20 +5,21 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::card::{MEANS, Slot, VerdictFile, at_work, slots_of_round};
-use crate::error::{Error, ErrorKind, Result};
-use crate::findings::{FindingId, FindingRecord, FindingState, Findings, LedgerRead, Severity};
-use crate::ids::SlotId;
-use crate::pipeline::fix::FixStand;
-use crate::report::{verdict_line, without_controls};
+use crate::error::Result;
+use crate::findings::{FindingId, FindingRecord, FindingState, Findings, Severity};
+use crate::ids::{Sha256Hash, SlotId};
+use crate::report::{FixRecord, findings_of, verdict_line, without_controls};
 use crate::session::slot::{Reason, SlotState};
 use crate::session::{
-    History, InnerKind, Layout, Manifest, Record, SessionKind, SessionState, Status, View, Waiting, waiting,
+    Event, FixStop, History, InnerKind, Layout, Manifest, Record, SessionError, SessionKind, SessionState, Status,
+    View, Waiting, waiting,
 };
 
 /// So many findings are told one by one.
@@ -141,21 +142,19 @@ struct Decide {
 struct BranchCard {
     name: String,
     commits: usize,
-    take: String,
-    #[serde(rename = "takeRepairsOnly")]
-    pick: String,
-    drop: String,
+    /// By what each does.
+    commands: BTreeMap<&'static str, String>,
 }
 
 impl WorkCard {
     /// The card of the session in `view`, which is called `reference` in further calls.
     pub(super) fn new(view: &View, reference: &str, names: Option<&Manifest>) -> Result<Self> {
         let records = History::read(&view.layout.events())?.records;
-        let findings = findings_of(&view.layout)?;
+        let findings = findings_of(view)?;
         let state = view.state();
         let is_fix = view.meta.kind == SessionKind::Fix;
         let waits = waiting(&records).filter(|_| state == SessionState::AwaitingDecision);
-        let stand = is_fix.then(|| FixStand::of(&records));
+        let fix = is_fix.then(|| FixRecord::of(&records));
         let decide = waits.as_ref().map(|waits| decide(waits, findings.as_ref()));
         let mut next_steps = BTreeMap::new();
         let at_work = at_work_now(view, &mut next_steps);
@@ -164,8 +163,8 @@ impl WorkCard {
             slots_of_round(view.panel(), &mut next_steps, Timestamp::now());
         }
         let verdict = match verdict_line(view) {
-            Ok(line) => line.map(|outcome| VerdictFile { file: file_of(&view.layout), outcome }),
-            Err(error) => Some(VerdictFile { file: "verdict.md", outcome: error.to_string() }),
+            Ok(line) => line.map(|outcome| VerdictFile { file: file_of(view), outcome }),
+            Err(error) => Some(VerdictFile { file: "verdict.md".to_owned(), outcome: error.to_string() }),
         };
         let first: Vec<FindingId> = decide.iter().flat_map(|decide| decide.findings.clone()).collect();
         Ok(Self {
@@ -174,14 +173,14 @@ impl WorkCard {
             kind: view.meta.kind,
             state,
             turn: turn(view, state),
-            round: stand.as_ref().map(|stand| RoundCard {
-                reviews: stand.reviews + usize::from(reviews_now(view)),
-                repairs: stand.repairs.max(repairs_now(view)),
+            round: fix.as_ref().map(|fix| RoundCard {
+                reviews: fix.reviews.len() + usize::from(reviews_now(view)),
+                repairs: fix.rounds.len().max(repairs_now(view)),
             }),
             at_work,
-            ended: stand.as_ref().filter(|_| verdict.is_some()).and_then(|stand| Some(stand.stopped?.sentence())),
+            ended: fix.as_ref().filter(|_| verdict.is_some()).and_then(|fix| reason(fix)),
             findings: findings.as_ref().map(|findings| FindingsCard::new(findings, &first, state)),
-            branch: stand.as_ref().and_then(branch),
+            branch: fix.as_ref().and_then(branch),
             next: next(view, reference, decide.as_ref(), verdict.is_some()),
             verdict,
             decide,
@@ -198,24 +197,17 @@ impl WorkCard {
     }
 }
 
-/// What the ledger of the session says, where there is one already.
-pub(super) fn findings_of(layout: &Layout) -> Result<Option<Findings>> {
-    if !layout.ledger().is_file() {
-        return Ok(None);
+/// The file that tells most of what came out, in the session's folder.
+fn file_of(view: &View) -> String {
+    let (layout, name) = match view.meta.kind {
+        SessionKind::Review => (view.panel_layout(), Layout::CONSOLIDATED),
+        _ => (view.layout.clone(), Layout::REPORT),
+    };
+    let path = layout.root().join(name);
+    match path.strip_prefix(view.layout.root()) {
+        Ok(below) if path.is_file() => below.display().to_string(),
+        _ => "verdict.md".to_owned(),
     }
-    let read = LedgerRead::read(&layout.ledger())?;
-    match read.breaks.first() {
-        Some(broken) => {
-            let what = format!("`{}`: {broken}", layout.ledger().display());
-            Err(Error::new(ErrorKind::Integrity, what).hint("do not rely on it; `verify` says what else differs"))
-        }
-        None => Ok(Some(read.findings)),
-    }
-}
-
-/// The file that tells most of what came out.
-fn file_of(layout: &Layout) -> &'static str {
-    if layout.report().is_file() { Layout::REPORT } else { "verdict.md" }
 }
 
 /// Whose turn it is.
@@ -331,10 +323,15 @@ fn cut(text: &str) -> String {
     }
 }
 
-fn branch(stand: &FixStand) -> Option<BranchCard> {
-    let branch = stand.branch.as_ref()?;
-    let [take, pick, drop] = branch.commands();
-    Some(BranchCard { name: branch.name.clone(), commits: stand.commits, take, pick, drop })
+/// Why a fix ended.
+fn reason(fix: &FixRecord) -> Option<&'static str> {
+    FixStop::of_word(fix.stopped.as_deref()?).map(FixStop::sentence)
+}
+
+fn branch(fix: &FixRecord) -> Option<BranchCard> {
+    let name = without_controls(&fix.branch.as_ref()?.name);
+    let commands = fix.commands().into_iter().map(|(command, does)| (does, command)).collect();
+    Some(BranchCard { name, commits: fix.commits(), commands })
 }
 
 /// A call of the tool `team` in each of these modes.
@@ -398,4 +395,33 @@ pub(super) fn progress_line(view: &View) -> String {
 /// The page of what a person is to decide, where that is what the session waits for.
 pub(super) fn page(records: &[Record]) -> Option<String> {
     waiting(records).map(|waits| waits.question.text)
+}
+
+/// The file `name` of the folder at `layout`, where there is one: the one on record, and no other.
+pub(super) fn recorded(layout: &Layout, name: &str) -> Result<Option<String>> {
+    let path = layout.root().join(name);
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let bytes = crate::fs::read_plain(&path)?;
+    let hash = Sha256Hash::of(&bytes);
+    let records = History::read(&layout.events())?.records;
+    let recorded = records.iter().rev().find_map(|record| match &record.event {
+        Event::FileWritten { file, sha256 } if file == name => Some(*sha256),
+        _ => None,
+    });
+    // Of an open session it may have been written a moment before its event.
+    match recorded {
+        Some(recorded) if recorded != hash => Err(SessionError::NotAsRecorded(path).into()),
+        _ => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+    }
+}
+
+/// What tells most of what came out: of a review what was found, of a fix its report.
+pub(super) fn told_at_length(view: &View) -> Result<Option<(String, PathBuf)>> {
+    let (layout, name) = match view.meta.kind {
+        SessionKind::Review => (view.panel_layout(), Layout::CONSOLIDATED),
+        _ => (view.layout.clone(), Layout::REPORT),
+    };
+    Ok(recorded(&layout, name)?.map(|text| (text, layout.root().join(name))))
 }

@@ -6,7 +6,7 @@ use crate::findings::{
 };
 use crate::ids::SlotId;
 use crate::report::ci::SeenFile;
-use crate::verdict::inline_markdown as inline;
+use crate::verdict::{inline_commands, inline_markdown as inline};
 
 /// The most characters of a text of a model.
 const TEXT: usize = 4000;
@@ -80,7 +80,7 @@ pub fn consolidated(parts: &Consolidated<'_>) -> String {
     if !parts.first.is_empty() {
         out.push('\n');
     }
-    parts.first.iter().for_each(|note| out.push_str(&format!("- {}\n", inline(note, TEXT))));
+    parts.first.iter().for_each(|note| out.push_str(&format!("- {}\n", inline_commands(note))));
     let of_panel = |record: &FindingRecord| match &record.raised_by {
         Witness::Panel { folder, .. } => folder == parts.folder,
         Witness::Votes { .. } | Witness::Person { .. } => false,
@@ -126,7 +126,7 @@ pub fn consolidated(parts: &Consolidated<'_>) -> String {
     if !parts.notes.is_empty() {
         out.push_str("\n## To know\n\n");
     }
-    parts.notes.iter().for_each(|note| out.push_str(&format!("- {}\n", inline(note, TEXT))));
+    parts.notes.iter().for_each(|note| out.push_str(&format!("- {}\n", inline_commands(note))));
     out
 }
 
@@ -155,7 +155,10 @@ impl Consolidated<'_> {
                 out.push_str(&format!("\n{name}: {}\n", inline(said, TEXT)));
             }
         }
-        if let Some(note) = &record.note {
+        if let Some(origin) = &record.declined_before {
+            out.push_str(&format!("\nDeclined before, {}.\n", inline(&origin.told(), TEXT)));
+        }
+        if let Some(note) = record.note.as_ref().filter(|note| !note.as_str().is_empty()) {
             out.push_str(&format!("\nA person said: {}\n", inline(note.as_str(), TEXT)));
         }
         self.push_votes(out, record);
@@ -419,7 +422,9 @@ mod tests {
         let mut findings = Findings::default();
         let id = raise(&mut findings, Severity::High, HOSTILE, FOLDER, &[1]);
         rule(&mut findings, id, 1, 2, 0);
-        findings.apply(&LedgerEntry::Declined { finding: id, round: 1, note: Remark::new(HOSTILE) }).unwrap();
+        findings
+            .apply(&LedgerEntry::Declined { finding: id, round: 1, note: Remark::new(HOSTILE), before: None })
+            .unwrap();
         let judges = [FindingJudge {
             model: HOSTILE.to_owned(),
             ..judge(1, vec![cast(id, FindingVote::Ask, HOSTILE)], Vec::new())

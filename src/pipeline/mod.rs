@@ -5,10 +5,15 @@
 pub use crate::findings;
 
 mod consolidated;
+pub mod declines;
+mod estimate;
 pub mod fix;
 pub mod gate;
+mod guard;
 pub mod review;
 pub mod roles;
 
 pub(crate) use consolidated::coverage;
+pub use estimate::{estimate_fix, estimate_review};
+
 pub use consolidated::{Consolidated, FindingJudge, ReviewOutcome, Reviewer, consolidated, sustained_by_severity};

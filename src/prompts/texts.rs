@@ -26,6 +26,9 @@ pub enum PromptName {
     Gate,
     /// What every reviewer receives; holds what is reviewed, what was found before and how to say what is wrong.
     Review,
+    /// What a reviewer receives that goes on with its conversation; holds what a repair changes, what was found before and
+    /// how to say what is wrong.
+    ReviewAgain,
     /// How to say what is wrong.
     FindingsFormat,
     /// What a reviewer receives whose reply cannot be read.
@@ -40,7 +43,7 @@ pub enum PromptName {
 
 impl PromptName {
     /// Every template.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Judge,
         Self::Repair,
         Self::BallotFormat,
@@ -49,6 +52,7 @@ impl PromptName {
         Self::VoteRepair,
         Self::Gate,
         Self::Review,
+        Self::ReviewAgain,
         Self::FindingsFormat,
         Self::FindingsRepair,
         Self::FindingsVote,
@@ -78,6 +82,7 @@ impl PromptName {
             Self::VoteRepair => "vote-repair.md",
             Self::Gate => "gate.md",
             Self::Review => "review.md",
+            Self::ReviewAgain => "review-again.md",
             Self::FindingsFormat => "findings-format.md",
             Self::FindingsRepair => "findings-repair.md",
             Self::FindingsVote => "findings-vote.md",
@@ -96,6 +101,7 @@ impl PromptName {
             Self::VoteRepair => include_str!("../../prompts/vote-repair.md"),
             Self::Gate => include_str!("../../prompts/gate.md"),
             Self::Review => include_str!("../../prompts/review.md"),
+            Self::ReviewAgain => include_str!("../../prompts/review-again.md"),
             Self::FindingsFormat => include_str!("../../prompts/findings-format.md"),
             Self::FindingsRepair => include_str!("../../prompts/findings-repair.md"),
             Self::FindingsVote => include_str!("../../prompts/findings-vote.md"),

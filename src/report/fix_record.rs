@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::session::{AttemptEnd, Event, FixStep, GivenUp, Record, ReviewExtent};
+use crate::session::{
+    AttemptEnd, BRANCH_COMMANDS_DO, BranchBegin, Event, FixStep, GivenUp, Record, ReviewExtent, branch_commands,
+};
 
 /// How a fix went.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -23,6 +25,9 @@ pub struct FixRecord {
     pub stopped: Option<String>,
     /// The new branch in the user's repository.
     pub branch: Option<FixBranch>,
+    /// What the commit is that repairs begin at.
+    #[serde(skip)]
+    pub begins: BranchBegin,
 }
 
 /// A review that was made of a commit.
@@ -77,6 +82,15 @@ impl FixRecord {
                 fix.take(step);
             }
         }
+        let plan = records.first().and_then(|first| match &first.event {
+            Event::Created { plan: Some(plan), .. } => plan.get("fix"),
+            _ => None,
+        });
+        let of_plan = |name: &str| plan?.get(name)?.as_str();
+        // Where nothing was left to commit, repairs begin at what was checked out.
+        if of_plan("uncommitted") == Some("yes") && of_plan("head") != fix.head.as_deref() {
+            fix.begins = BranchBegin::Uncommitted;
+        }
         fix
     }
 
@@ -116,6 +130,19 @@ impl FixRecord {
         &mut self.rounds[at]
     }
 
+    /// The commands for what there is of a result, each with what it does.
+    #[must_use]
+    pub fn commands(&self) -> Vec<(String, &'static str)> {
+        let Some(FixBranch { name, .. }) = &self.branch else { return Vec::new() };
+        // What does not look like a branch of ours is not offered to a shell.
+        if !name.starts_with("team/") || name.chars().any(char::is_control) {
+            return Vec::new();
+        }
+        let is_hex = |text: &&String| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let Some(begin) = self.head.as_ref().filter(is_hex) else { return Vec::new() };
+        branch_commands(name, begin, self.begins).into_iter().zip(BRANCH_COMMANDS_DO).collect()
+    }
+
     /// How many commits were made.
     #[must_use]
     pub fn commits(&self) -> usize {
@@ -128,9 +155,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn commands_are_offered_for_a_branch_of_ours_only() {
+        let published = |name: &str| FixRecord {
+            head: Some("b".repeat(40)),
+            branch: Some(FixBranch { name: name.to_owned(), commit: "c".repeat(40) }),
+            ..FixRecord::default()
+        };
+        let commands: Vec<String> =
+            published("team/fix-x").commands().into_iter().map(|(command, _)| command).collect();
+        let expected = ["git merge team/fix-x", "git cherry-pick bbbbbbbbbbbb..team/fix-x", "git branch -D team/fix-x"];
+        assert_eq!(commands, expected);
+        assert!(published("main").commands().is_empty() && published("team/x\n").commands().is_empty());
+        assert_eq!(published("team/$(x)").commands()[0].0, "git merge 'team/$(x)'");
+    }
+
+    #[test]
     fn attempts_belong_to_their_round_and_a_round_ends_with_a_commit_or_without() {
         let mut fix = FixRecord::default();
-        let attempted = |round, attempt, end| FixStep::Attempted { round, attempt, end };
+        let attempted = |round, attempt, end| FixStep::Attempted { round, attempt, end, touched: None };
         for step in [
             FixStep::Begun { from: "a".to_owned(), head: "b".to_owned() },
             attempted(1, 1, AttemptEnd::Nothing),
@@ -141,7 +183,7 @@ mod tests {
         ] {
             fix.take(&step);
         }
-        assert_eq!(fix.commits(), 1);
+        assert_eq!((fix.commits(), fix.commands().len()), (1, 0));
         assert_eq!(fix.rounds.iter().map(|round| round.attempts.len()).collect::<Vec<_>>(), [2, 1]);
         assert_eq!((fix.rounds[0].commit.as_deref(), fix.rounds[0].given_up), (Some("c"), None));
         assert_eq!((fix.rounds[1].commit.as_deref(), fix.rounds[1].given_up), (None, Some(GivenUp::Nothing)));

@@ -29,8 +29,9 @@ pub fn findings_of(view: &View) -> Result<Option<Findings>> {
         };
     }
     let read = LedgerRead::read(&path)?;
-    // Of an open session it may be a line ahead of the record.
-    let differs = view.meta.events.is_some() && recorded.map(|(_, head)| head) != read.head;
+    // Of an open session it may be a line ahead of the record. One that was stopped before anything was found has begun it.
+    let is_begun_only = recorded.is_none() && read.findings.iter().next().is_none();
+    let differs = view.meta.events.is_some() && !is_begun_only && recorded.map(|(_, head)| head) != read.head;
     if !read.breaks.is_empty() || differs || recorded.is_some_and(|(lines, _)| lines > read.lines) {
         return Err(SessionError::NotAsRecorded(path).into());
     }

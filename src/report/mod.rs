@@ -7,6 +7,7 @@
 mod aside;
 mod canvas;
 pub mod ci;
+mod conversations;
 mod fix_record;
 mod format;
 mod found;
@@ -30,6 +31,7 @@ mod tables;
 mod views;
 
 pub use aside::Aside;
+pub use conversations::conversation_lines;
 pub use fix_record::{FixBranch, FixRecord, FixReview, FixRound};
 pub use format::{bytes, seconds, without_controls};
 pub use found::{finding_named, findings_of};

@@ -7,6 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memchr::memmem;
@@ -32,6 +33,8 @@ pub struct Surroundings {
     home: Option<PathBuf>,
     /// The folder that the command was started in.
     current: PathBuf,
+    /// What no process may change, once that is known.
+    protected: OnceLock<Vec<PathBuf>>,
     /// The folder of all private ones.
     scratch: ProcessFolder,
     /// How many private folders have been given a name.
@@ -42,7 +45,26 @@ impl Surroundings {
     /// Around a command started in `current` by a user with this `home`; `sessions` need not exist yet.
     pub fn new(sessions: Vec<PathBuf>, home: Option<PathBuf>, current: PathBuf) -> io::Result<Self> {
         let scratch = ProcessFolder::make(FolderUse::Slots)?;
-        Ok(Self { sessions, home, current, scratch, given: AtomicU64::new(0) })
+        Ok(Self { sessions, home, current, protected: OnceLock::new(), scratch, given: AtomicU64::new(0) })
+    }
+
+    /// From now on no process may change what is in `folders`, but for what is its own. The first call counts: a command
+    /// works in one repository. A folder that holds HOME stays as it is, for programs write there.
+    pub(crate) fn protect(&self, folders: &[PathBuf]) {
+        let home = self.home.as_deref().and_then(|home| home.canonicalize().ok());
+        let holds_home = |folder: &PathBuf| home.as_ref().is_some_and(|home| home.starts_with(folder));
+        let found = folders.iter().filter_map(|folder| folder.canonicalize().ok());
+        self.protected.get_or_init(|| outermost(found.filter(|folder| !holds_home(folder)).collect()));
+    }
+
+    /// The folder that the command was started in.
+    pub(crate) fn current(&self) -> &Path {
+        &self.current
+    }
+
+    /// What no process may change.
+    pub(crate) fn protected(&self) -> &[PathBuf] {
+        self.protected.get().map_or(&[], Vec::as_slice)
     }
 
     /// The folders of which slots of the session at `session` see nothing: temporary sessions of other commands are among
@@ -59,7 +81,8 @@ impl Surroundings {
 
     /// The mechanism for one slot: Landlock cannot be used where a program would lose its sign-in by it.
     fn mechanism_for(&self, strongest: Mechanism, plan: &ProcessPlan, hidden: &[PathBuf]) -> Mechanism {
-        let lost = plan.home == HomeUse::WritesWithStoredSignIn && self.is_on_the_way(hidden);
+        let on_the_way = self.is_on_the_way(hidden) || self.is_on_the_way(self.protected());
+        let lost = plan.home == HomeUse::WritesWithStoredSignIn && on_the_way;
         if strongest == Mechanism::Landlock && lost { Mechanism::TreeWalk } else { strongest }
     }
 
@@ -118,7 +141,7 @@ impl Surroundings {
         ];
         if mechanism == Mechanism::Landlock {
             let home = own.join("home");
-            if self.is_on_the_way(&hidden) {
+            if self.is_on_the_way(&hidden) || self.is_on_the_way(self.protected()) {
                 for left in &plan.leaves {
                     // It cannot make it itself any more.
                     fs::create_dir_all(left).ok();
@@ -146,6 +169,7 @@ impl Surroundings {
         }
         hidden.extend(own.parent().map(Path::to_owned));
         enclosure.hidden = outermost(hidden);
+        enclosure.protected = self.protected().to_vec();
         enclosure.shown = shown;
         Ok(Enclosed { mechanism, enclosure, home: own_home })
     }

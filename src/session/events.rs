@@ -236,6 +236,11 @@ pub enum Event {
         #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
         usage: BTreeMap<SlotId, Usage>,
     },
+    /// What a last look found at what the panel was asked about, before the verdict.
+    Remarked {
+        /// What a reader must know, in words.
+        text: String,
+    },
     /// A person looked at the names.
     Revealed,
     /// The owner before died: found by the next one.

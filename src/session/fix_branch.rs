@@ -3,9 +3,10 @@
 use super::shell_word;
 
 /// What the first commit of a branch is, that repairs begin at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum BranchBegin {
     /// The commit that was checked out.
+    #[default]
     CheckedOut,
     /// What was not committed, on top of that one. The user's work tree still has it so, and git merges nothing over it.
     Uncommitted,

@@ -36,6 +36,9 @@ pub enum FixStep {
         /// How it ended.
         #[serde(flatten)]
         end: AttemptEnd,
+        /// What of the user's own files changed meanwhile, in words, where nothing kept the fixer from them.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        touched: Option<String>,
     },
     /// A repair was committed.
     Committed {

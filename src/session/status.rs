@@ -232,6 +232,7 @@ impl Status {
             | Event::Imported { .. }
             | Event::Ballot { .. }
             | Event::FindingsRead { .. }
+            | Event::Remarked { .. }
             | Event::Revealed => {}
         }
         Ok(())

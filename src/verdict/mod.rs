@@ -34,8 +34,8 @@ pub use pairs::PairResult;
 pub use ranks::{rank_biserial, spearman};
 pub use recompute::{recompute, to_json};
 pub use render::{
-    Context, FailedSeat, Names, RENDERING, Seat, TASK_RENDERING, banner, inline_markdown, render, render_task, summary,
-    task_summary,
+    Context, FailedSeat, Names, RENDERING, Seat, TASK_RENDERING, banner, inline_commands, inline_markdown, render,
+    render_task, summary, task_summary,
 };
 pub use statistics::{VoteCounts, krippendorff_alpha, wilson_interval};
 pub use tally::tally;

@@ -49,8 +49,12 @@ fn the_official_python_client_is_served_in_each_revision() {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/mcp_client.py");
         let arguments = [script.to_str().unwrap(), mode, env!("CARGO_BIN_EXE_team"), "Which is it?"];
         let seen: Value = serde_json::from_str(&output(&env, &installed("mcp/bin/python"), &arguments, &[])).unwrap();
-        assert_eq!((&seen["revision"], &seen["tools"]), (&json!(revision), &json!(["team"])), "{mode}");
-        assert_eq!(seen["prompts"], json!(["best-answer", "approve", "read-verdict"]));
+        assert_eq!(
+            (&seen["revision"], &seen["tools"]),
+            (&json!(revision), &json!(["team", "team_review", "team_fix", "team_respond"])),
+            "{mode}"
+        );
+        assert_eq!(seen["prompts"], json!(["best-answer", "approve", "review-change", "fix-findings", "read-verdict"]));
         assert_eq!((&seen["judged"]["result"], &seen["lists"]), (&json!("done"), &json!(20)));
         let session = env.session();
         assert_eq!(seen["judged"]["session"], session.id());

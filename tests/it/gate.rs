@@ -6,6 +6,7 @@ mod coverage;
 mod decisions;
 mod outputs;
 mod refusals;
+mod reviews;
 mod settings;
 mod targets;
 mod world;

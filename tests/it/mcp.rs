@@ -5,4 +5,5 @@ mod ends;
 mod faults;
 mod looks;
 mod protocol;
+mod works;
 mod world;

@@ -4,9 +4,10 @@ mod decisions;
 mod kills;
 mod outputs;
 mod providers;
+mod quality;
 mod stopped;
 mod targets;
 mod votes;
-mod world;
+pub(crate) mod world;
 
 pub(crate) use kills::PLACES;

@@ -137,15 +137,24 @@ fn the_skill_is_one_and_its_calls_are_calls_that_the_server_takes() {
     let field = |name: &str| head.lines().find_map(|line| line.strip_prefix(&format!("{name}: "))).unwrap();
     assert_eq!(field("name"), "team");
     assert!((50..1024).contains(&field("description").len()));
-    assert!(body.lines().count() < 100);
+    assert!(body.lines().count() < 80);
     let calls: Vec<&str> = body.split('`').filter(|code| code.starts_with("{\"mode\"")).collect();
-    assert_eq!(calls.len(), 3, "{calls:?}");
+    assert_eq!(calls.len(), 4, "{calls:?}");
     let mut client = McpClient::connect(&env);
     for call in calls {
         let said = client.refused(&serde_json::from_str(&call.replace("ID", "\"team-none\"")).unwrap());
         let expected =
             if call.contains("input_file") { "`question.md`, which cannot be read" } else { "no session `team-none`" };
         assert!(said.contains(expected), "{call}: {said}");
+    }
+    let decision = body.split('`').find(|code| code.starts_with("{\"path\"")).unwrap();
+    let said =
+        client.refused_of("team_respond", &serde_json::from_str(&decision.replace("ID", "\"team-none\"")).unwrap());
+    assert!(said.contains("no session `team-none`"), "{said}");
+    // Outside of a repository there is nothing to review; what the call says is understood all the same.
+    for call in body.split('`').filter(|code| code.starts_with("{\"intent\"") || code.starts_with("{\"worktree\"")) {
+        let said = client.refused_of("team_review", &serde_json::from_str(call).unwrap());
+        assert!(said.contains("git"), "{call}: {said}");
     }
     client.leave();
 }

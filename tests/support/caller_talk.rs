@@ -34,11 +34,11 @@ pub(crate) fn talk(runtime: &Runtime, folder: &Path, mechanism: Mechanism, super
             fs::write(&path, text).unwrap();
             path
         };
-        let (whole, further) = (file("whole", whole), file("further", further));
+        let whole = file("whole", whole);
         let (round, mut panel) = round(&mut session, Round(number));
         let slot = *panel.status().models.keys().next().unwrap();
         if panel.status().models[&slot].state == SlotState::Pending {
-            let next = NextTurn { of, panel: panel.layout(), slot, prompt: &whole, continuing: Some(&further) };
+            let next = NextTurn { of, panel: panel.layout(), slot, prompt: &whole, continuing: Some(further) };
             let turn = roles::next(&mut session, next, SessionReuse::On, now()).unwrap();
             let model = claude();
             let (prompt, conversation) = (turn.prompt, turn.conversation);

@@ -47,8 +47,8 @@
 //! | `weigh RULE` | votes on the findings in the prompt, where it holds some |
 //! | `vote RULE` | prints ballots when it does, by the rule |
 //!
-//! Rules of `weigh`: `sustain`, `reject`, `ask` (every finding); `added WORD TEXT` (sustains those that hold WORD where
-//! the change in the prompt adds a line with TEXT, and rejects the others); `word WORD` (sustains the findings that hold WORD, rejects
+//! Rules of `weigh`: `sustain`, `reject`, `ask` (every finding); `added WORD TEXT ;; WORD TEXT ..` (sustains those that
+//! hold a WORD where the change in the prompt adds a line with its TEXT, and rejects the others); `word WORD` (sustains the findings that hold WORD, rejects
 //! the others); `looks FILE TEXT` (sustains every finding where FILE of its folder holds TEXT, else rejects them);
 //! `garbage` (prose that mentions every name and a verdict); `missing` (sustains, and says nothing of what stands last);
 //! `first RULE` (not when it is asked once more); `again RULE` (only then).

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{PaceArgs, ReviewRuleArgs, ReviewerArgs, SessionArgs, count, model_name};
+use super::{OutputArgs, PaceArgs, ReviewRuleArgs, ReviewerArgs, SessionArgs, count, model_name};
 use crate::config::{FileSettings, Severity};
 use crate::findings::FindingId;
 
@@ -16,10 +16,11 @@ Examples:
   team fix --worktree --fixer codex              the same of what is not committed
   team fix --test 'cargo test -q' --max-rounds 2
   team fix --severity high --only 'src/**'
+  team fix --sarif fix.sarif --junit fix.xml     what is open at the end, and what was mended, for CI
 
-A round is: the panel reviews and votes, one fixer repairs the sustained findings in a folder of its own, the result is
-looked at and tested and committed there, and the panel looks at the repair. When nothing that meets `--fail-on` is open,
-a fresh panel looks at all of it once more. The result is a new branch `team/fix-..`; your work tree, index and other
+A round is: the panel reviews and votes, one fixer repairs the sustained findings in a folder of its own, the result is \
+looked at and tested and committed there, and the panel looks at the repair. When nothing that meets `--fail-on` is open, \
+a fresh panel looks at all of it once more. The result is a new branch `team/fix-..`; your work tree, index and other \
 branches stay as they are, and nothing is pushed. `test` and `lint` of `[fix]` come from the base, never from the branch.
 
 What only a person can decide parks the session: `team respond` answers.
@@ -50,6 +51,9 @@ pub struct FixArgs {
     /// A word for the session's name
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
+    /// Where the result goes.
+    #[command(flatten)]
+    pub outputs: OutputArgs,
     /// Limits of time and number.
     #[command(flatten)]
     pub pace: PaceArgs,
@@ -95,7 +99,7 @@ impl FixArgs {
     }
 }
 
-/// Decide what a fix waits for
+/// Decide what a fix waits for, or what later runs leave
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
@@ -103,8 +107,12 @@ Examples:
   team respond latest --fix F01 --note 'keep the old name'   have it repaired
   team respond latest --decline F02 --note 'by design'       leave it, for good: later rounds and runs are told
   team respond latest --approve                              take what there is
+  team respond latest --reopen F02                           take a decline back
 
-The session then goes on where it was; the exit codes are those of `team fix`.")]
+The session then goes on where it was; the exit codes are those of `team fix`. Of a review or a fix that has ended,
+`--decline` and `--reopen` can still be said: it stays as it ended, and later reviews and fixes of the branch are told.
+A decline holds on the branch, by its name or its history, for the same finding and none that is worse; it is kept in
+`declines.jsonl` in the folder of sessions, which must not be tracked by git.")]
 pub struct RespondArgs {
     /// The session.
     #[command(flatten)]
@@ -115,19 +123,22 @@ pub struct RespondArgs {
     /// Leave these findings as they are, for good
     #[arg(long, value_name = "IDS", value_delimiter = ',', num_args = 1..)]
     pub decline: Vec<FindingId>,
+    /// Take back that these were declined, in this session or before it; `--fix` does that and has them repaired
+    #[arg(long, value_name = "IDS", value_delimiter = ',', num_args = 1..)]
+    pub reopen: Vec<FindingId>,
     /// Add a finding of your own, which is repaired; may be repeated
     #[arg(long, value_name = "[FILE[:LINE]: ]TEXT")]
     pub add: Vec<String>,
     /// Take what there is, and end here
-    #[arg(long, conflicts_with_all = ["skip", "abort", "fix", "decline", "add"])]
+    #[arg(long, conflicts_with_all = ["skip", "abort", "fix", "decline", "reopen", "add"])]
     pub approve: bool,
     /// End here, and leave what is still to be decided open
-    #[arg(long, conflicts_with_all = ["abort", "fix", "decline", "add"])]
+    #[arg(long, conflicts_with_all = ["abort", "fix", "decline", "reopen", "add"])]
     pub skip: bool,
     /// End here, and take nothing: no branch is made
-    #[arg(long, conflicts_with_all = ["fix", "decline", "add"])]
+    #[arg(long, conflicts_with_all = ["fix", "decline", "reopen", "add"])]
     pub abort: bool,
-    /// What you say about it; the fixer is told
+    /// What you say about it, up to 1000 characters; the fixer, and later rounds and runs are told
     #[arg(long, value_name = "TEXT")]
     pub note: Option<String>,
     /// The root of the repository, where it is not where it was

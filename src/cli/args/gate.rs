@@ -18,8 +18,8 @@ Examples:
   team gate --plan docs/migration.md
   team gate --kind review --fail-on medium         have it reviewed: a vote on each finding instead of one on the whole
 
-What is looked at are commits: the change from the merge base to HEAD. Settings ([gate], [review], panel, models) come from
-the base, never from the branch. The base is --base, else what GitHub Actions or GitLab say, else the default branch of
+What is looked at are commits: the change from the merge base to HEAD. Settings ([gate], [review], panel, models) come from \
+the base, never from the branch. The base is --base, else what GitHub Actions or GitLab say, else the default branch of \
 origin, else a local main or master.
 
 Exit codes:

@@ -14,8 +14,8 @@ Examples:
   team gc                      remove what nobody can need
   team gc --older-than 30d     also temporary sessions and scratch files that ended so long ago
 
-Without an age it removes temporary folders of processes that are gone, files that were being written when their
-writer died, and folders of sessions that never began. It never removes an answer or a record in the sessions folder,
+Without an age it removes temporary folders of processes that are gone, files that were being written when their \
+writer died, and folders of sessions that never began. It never removes an answer or a record in the sessions folder, \
 nor anything of a session that somebody works on or that `team resume` can finish.
 
 Exit codes:

@@ -15,7 +15,7 @@ Examples:
   team report latest --text       the same for the terminal
   team report latest -o ./for-the-others.html
 
-The file asks nothing from the network and runs nothing of what models wrote. Before the verdict it names no model. The
+The file asks nothing from the network and runs nothing of what models wrote. Before the verdict it names no model. The \
 session's folder is checked first, as `team verify` does; what was changed is told, and not shown.
 
 Exit codes:

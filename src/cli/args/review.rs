@@ -19,10 +19,10 @@ Examples:
   team review src/parser.rs                       files as they are, in git or not
   team review --fail-on medium:strong --sarif review.sarif
 
-Each reviewer looks by itself, cold, with a read-only snapshot of the repository where it can read files. What they find
-is merged, and judges vote on each finding that they did not raise themselves: SUSTAIN, REJECT or ASK. Sustained are the
-findings with more SUSTAIN than REJECT, and those that more than half of the panel raised; a finding is rejected by two
-voters at least; everything else needs a person. A reviewer whose reply cannot be read is asked once more, then anew,
+Each reviewer looks by itself, cold, with a read-only snapshot of the repository where it can read files. What they find \
+is merged, and judges vote on each finding that they did not raise themselves: SUSTAIN, REJECT or ASK. Sustained are the \
+findings with more SUSTAIN than REJECT, and those that more than half of the panel raised; a finding is rejected by two \
+voters at least; everything else needs a person. A reviewer whose reply cannot be read is asked once more, then anew, \
 then given up: that is never taken for \"nothing found\".
 
 Exit codes:

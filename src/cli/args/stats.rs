@@ -23,7 +23,7 @@ Examples:
   team stats --since 2026-02-01 --until 2026-02-28 --csv > february.csv
   team stats ../*/ai-docs/sessions        over several projects
 
-A session counts once, with its newest verdict. What has none is left out and counted by the reason, and no model of it is
+A session counts once, with its newest verdict. What has none is left out and counted by the reason, and no model of it is \
 named. Sessions with imported votes are apart. Nothing is written, and no index is kept.")]
 pub struct StatsArgs {
     /// Folders of sessions, or sessions [default: where sessions are kept]

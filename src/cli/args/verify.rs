@@ -13,8 +13,8 @@ Examples:
   team verify ./copied-session    a copy from elsewhere; nothing is written to it
   team verify latest --head 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
 
-It computes everything again: the chain of each record, the hash of each file, the ballots from the judges' replies, the
-count from the ballots, the text of the verdict. The folder agreeing with itself does not show who wrote it; a head that
+It computes everything again: the chain of each record, the hash of each file, the ballots from the judges' replies, the \
+count from the ballots, the text of the verdict. The folder agreeing with itself does not show who wrote it; a head that \
 was noted elsewhere does, for all up to that head.
 
 Exit codes:

@@ -16,9 +16,9 @@ Examples:
   team vote --threshold unanimous \"Should the release be tagged today? The tests are green.\"
   git diff | team vote --threshold 75% --quorum 3 -i -
 
-Every member of the panel judges the text by itself and approves, rejects or abstains. Valid votes are approvals and
-rejections; APPROVED when the approvals reach the bar, REJECTED when the rejections do, SPLIT when neither or both do,
-INCONCLUSIVE with fewer valid votes than the quorum. A member that failed, or whose reply has no vote, is missing: shown,
+Every member of the panel judges the text by itself and approves, rejects or abstains. Valid votes are approvals and \
+rejections; APPROVED when the approvals reach the bar, REJECTED when the rejections do, SPLIT when neither or both do, \
+INCONCLUSIVE with fewer valid votes than the quorum. A member that failed, or whose reply has no vote, is missing: shown, \
 and counted as nothing.
 
 Exit codes:

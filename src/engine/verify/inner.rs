@@ -62,7 +62,7 @@ pub(super) fn check(audit: &mut Audit, session: &Panel, id: &str, owned: bool) -
         let opening =
             Opening { parent: session, index, folder: panel.folder(), round: None, turn: None, inner: Some(panel) };
         let Some(inner) = opening.read(audit, id, owned)? else { continue };
-        found.push(check_panel(audit, session, inner, panel, id, owned)?);
+        found.push(check_panel(audit, session, inner, panel, (id, ledger.as_ref()), owned)?);
     }
     check_verdict(audit, session, &found, ledger.as_ref());
     Ok(found)
@@ -73,7 +73,7 @@ fn check_panel(
     session: &Panel,
     mut panel: Panel,
     which: InnerPanel,
-    id: &str,
+    (id, ledger): (&str, Option<&Findings>),
     owned: bool,
 ) -> Result<InnerFolder> {
     panel.check_beginning(audit, &Accepted::of(&session.record))?;
@@ -90,7 +90,7 @@ fn check_panel(
         let folder = panel.file(&number.folder());
         let opening = Opening { parent: &panel, index, folder, round: Some(number), turn: None, inner: Some(which) };
         if let Some(votes) = opening.read(audit, id, owned)? {
-            let judges = Judging { panel: &panel, which, found: &found, round: number };
+            let judges = Judging { panel: &panel, which, found: &found, ledger, round: number };
             round = Some(judges.check(audit, session, votes, id, owned)?);
         }
     }
@@ -210,6 +210,7 @@ struct Judging<'a> {
     panel: &'a Panel,
     which: InnerPanel,
     found: &'a BTreeMap<SlotId, Vec<Finding>>,
+    ledger: Option<&'a Findings>,
     round: Round,
 }
 
@@ -245,7 +246,14 @@ impl Judging<'_> {
         let Some(counted) = read_json::<FindingVotes>(audit, &file) else { return };
         if self.which.number == 1 {
             let merged = merge(&self.found.iter().map(|(slot, found)| (*slot, found.clone())).collect::<Vec<_>>());
-            let again = FindingVotes::raised_of(&Known::new().identify(merged));
+            let mut found = Known::new().identify(merged);
+            // What was declined in an earlier session is not voted on.
+            let is_left = |id| {
+                let record = self.ledger.and_then(|ledger| ledger.get(id));
+                record.is_some_and(|record| record.first_round == 1 && record.declined_before.is_some())
+            };
+            found.retain(|found| !is_left(found.id));
+            let again = FindingVotes::raised_of(&found);
             if again != counted.raised {
                 let panel = &self.panel.record.file;
                 let what = format!("does not hold the findings that the replies on record in `{panel}` come to");

@@ -8,6 +8,19 @@ use super::report::Mismatch;
 use crate::fs::{Tree, touched_since};
 use crate::session::{Event, Layout};
 
+/// Whether one snapshot was put in the place of another while something went on in it. Each panel of a pipeline has its own.
+fn was_accepted(panel: &Panel) -> bool {
+    let mut current = None;
+    panel.record.records.iter().any(|record| match record.event {
+        Event::WorkspaceTaken { tree, .. } => current.replace(tree).is_some_and(|before| before != tree),
+        Event::PanelClosed { .. } => {
+            current = None;
+            false
+        }
+        _ => false,
+    })
+}
+
 /// Checks the snapshot of the session's own panel, and that there is none where none was taken.
 pub(super) fn check(audit: &mut Audit, panel: &Panel) {
     let taken = panel.record.records.iter().enumerate().rev().find_map(|(index, record)| match record.event {
@@ -16,8 +29,7 @@ pub(super) fn check(audit: &mut Audit, panel: &Panel) {
     });
     let folder = Layout::WORKSPACE;
     if let Some((line, expected, at)) = taken {
-        let other = |event: &Event| matches!(event, Event::WorkspaceTaken { tree, .. } if *tree != expected);
-        if panel.record.records.iter().any(|record| other(&record.event)) {
+        if was_accepted(panel) {
             audit.note("the workspace was another one before, which is not kept: a difference was accepted");
         }
         if !audit.is_folder(folder) {

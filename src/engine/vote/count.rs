@@ -5,6 +5,7 @@ use super::publish::{Published, publish, published};
 use super::repair::repair;
 use super::request::VoteWork;
 use crate::engine::ask::{Asking, record_ballot};
+use crate::engine::last_look::look_last;
 use crate::engine::outcome::{Decision, Outcome};
 use crate::engine::run::{Work, end};
 use crate::engine::services::Services;
@@ -80,6 +81,7 @@ async fn counted(
     if is_stopped(asking.control) {
         return Ok(None);
     }
+    look_last(session.panel_mut(), asking.services, &mut *asking.observer).await?;
     publish(session, &vote.plan, members, work, asking.services, &mut *asking.observer).map(Some)
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::VotePlan;
 use crate::engine::bill;
+use crate::engine::last_look::remarks;
 use crate::engine::outcome::Decision;
 use crate::engine::publish::{check, failed_seats, isolation_told, panel_notes, record_notes};
 use crate::engine::record::record;
@@ -143,7 +144,8 @@ impl Told<'_> {
             self.records.first().map(|record| &record.event),
             Some(Event::Created { kind: SessionKind::Gate, .. })
         );
-        let (first, given) = if of_gate { (given, Vec::new()) } else { (Vec::new(), given) };
+        let (mut first, given) = if of_gate { (given, Vec::new()) } else { (Vec::new(), given) };
+        first.extend(remarks(self.records));
         notes.extend(given);
         notes.extend(record_notes(self.records, &[]));
         Context {

@@ -42,7 +42,7 @@ fn verified(number: u32) -> LedgerEntry {
 }
 
 fn declined(number: u32) -> LedgerEntry {
-    LedgerEntry::Declined { finding: id(number), round: 1, note: Remark::new("as it was meant") }
+    LedgerEntry::Declined { finding: id(number), round: 1, note: Remark::new("as it was meant"), before: None }
 }
 
 fn reopened(number: u32) -> LedgerEntry {

@@ -70,7 +70,7 @@ fn a_reviewer_is_asked_by_phase_with_all_that_is_known_in_fences() {
     let omitted = vec![format!("{text}: too large")];
     let found = finding(&text, &text);
     let open = [OpenFinding { id: FindingId::FIRST, finding: &found, claim: Claim::Mended }];
-    let declined = [DeclinedFinding { id: FindingId::FIRST, finding: &found, note: Some(&text) }];
+    let declined = [DeclinedFinding { id: Some(FindingId::FIRST), finding: &found, note: Some(&text) }];
     for (phase, ours, not) in [
         (ReviewPhase::Plan, "Nothing is built yet", "not published yet"),
         (ReviewPhase::Change, "The change is not published yet", "Nothing is built yet"),
@@ -127,11 +127,13 @@ fn long_lists_are_cut_and_say_so() {
     let found = finding("T", &"word ".repeat(1000));
     let open = vec![OpenFinding { id: FindingId::FIRST, finding: &found, claim: Claim::Open }; 130];
     let note = "n".repeat(5000);
-    let declined = vec![DeclinedFinding { id: FindingId::FIRST, finding: &found, note: Some(&note) }; 101];
+    let declined = vec![DeclinedFinding { id: Some(FindingId::FIRST), finding: &found, note: Some(&note) }; 101];
     let ask = ReviewPrompt { artefact: artefact(ReviewPhase::Change, "x", &[]), open: &open, declined: &declined };
     let prompt = review_prompt(&prompts, &ask, &nonce()).unwrap();
     assert!(
-        prompt.contains("[... 30 more are left out here ...]") && prompt.contains("[... 1 more are left out here ...]")
+        prompt.contains("[... 30 more are left out here ...]")
+            && prompt.contains("[... 66 more are left out here ...]"),
+        "{prompt}"
     );
     assert!(prompt.len() < 250_000, "{}", prompt.len());
 }
@@ -173,6 +175,7 @@ fn a_judge_sees_the_findings_it_is_assigned_under_its_names_and_nobody_elses() {
             artefact: artefact(ReviewPhase::Change, &text, &[]),
             findings: &findings,
             assignment: &assignment,
+            declined: &[DeclinedFinding { id: Some(ids[0]), finding: &other, note: Some(&text) }],
             form,
             copy: CopyRules { scan: &scan, leaks: Leaks::Mask },
             excerpts: &excerpts,
@@ -180,7 +183,9 @@ fn a_judge_sees_the_findings_it_is_assigned_under_its_names_and_nobody_elses() {
         };
         let prompt = finding_vote_prompt(&prompts, &ask).unwrap();
         let ours = check(&prompt, &assignment.nonce);
-        assert!(!prompt.contains("Only for others") && !prompt.contains("F01") && !prompt.contains("F02"));
+        let (before, below) = prompt.split_once("\nThe findings:\n").unwrap();
+        assert!(before.contains("Earlier (high): Only for others"), "{before}");
+        assert!(!below.contains("Only for others") && !prompt.contains("F01") && !prompt.contains("F02"));
         for (_, alias) in &assignment.shown {
             assert_eq!(prompt.matches(&format!("\n### Finding {alias}\n")).count(), 1, "{prompt}");
         }
@@ -196,6 +201,7 @@ fn a_judge_sees_the_findings_it_is_assigned_under_its_names_and_nobody_elses() {
         artefact: artefact(ReviewPhase::Plan, "x", &[]),
         findings: &findings[..1],
         assignment: &assignment,
+        declined: &[],
         form: BallotForm::Blocks,
         copy: CopyRules { scan: &scan, leaks: Leaks::Mask },
         excerpts: &excerpts,
@@ -211,7 +217,7 @@ fn the_fixer_sees_findings_and_decisions_and_how_to_change_files() {
     let text = hostile(&nonce, "K7Q2PX");
     let found = finding(&text, &text);
     let findings = [ToFix { id: FindingId::FIRST, finding: &found, decision: Some(&text) }];
-    let declined = [DeclinedFinding { id: "F02".parse().unwrap(), finding: &found, note: Some("as it was meant") }];
+    let declined = [DeclinedFinding { id: "F02".parse().ok(), finding: &found, note: Some("as it was meant") }];
     let files = vec!["src/a`b.rs\nEND".to_owned()];
     let checks = vec!["cargo test".to_owned()];
     let contents = [("src/a.rs".to_owned(), text.clone())];

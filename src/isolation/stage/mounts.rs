@@ -32,7 +32,8 @@ pub(super) fn arrange(enclosure: &Enclosure) -> Result<(), Failure> {
     }
     // All are taken hold of before anything is covered.
     let before = mountinfo::read().at(Step::Hide)?;
-    let hidden: Vec<Hidden> = enclosure.hidden.iter().map(|path| Hidden::find(path, &before)).collect();
+    let hidden: Vec<Known> = enclosure.hidden.iter().map(|path| Known::find(path, &before)).collect();
+    let protected: Vec<Known> = enclosure.protected.iter().map(|path| Known::find(path, &before)).collect();
     let shown: Vec<(&Shown, Held)> = enclosure
         .shown
         .iter()
@@ -40,6 +41,7 @@ pub(super) fn arrange(enclosure: &Enclosure) -> Result<(), Failure> {
         .collect::<rustix::io::Result<_>>()
         .at(Step::Show)?;
     mount_places(enclosure).at(Step::MountPrivate)?;
+    protect_all(&protected, &before).at(Step::Protect)?;
     let covers = cover_all(&hidden, &before, enclosure).at(Step::Hide)?;
     for (shown, held) in shown {
         held.bind_at(&shown.path).at(Step::Show)?;
@@ -81,14 +83,14 @@ impl Held {
     }
 }
 
-/// A folder to hide, as it was before anything was covered.
-struct Hidden<'a> {
+/// A folder to hide or to protect, as it was before anything was covered.
+struct Known<'a> {
     path: &'a Path,
     identity: Option<(u64, u64)>,
     location: Option<Location>,
 }
 
-impl<'a> Hidden<'a> {
+impl<'a> Known<'a> {
     fn find(path: &'a Path, mounts: &[mountinfo::Mount]) -> Self {
         Self { path, identity: identity(path), location: mountinfo::locate(mounts, path) }
     }
@@ -143,9 +145,43 @@ impl Kept {
     }
 }
 
+/// Makes every path to every protected folder read-only, with what others have mounted below it; what this process was
+/// given a place of its own for, or is shown later, is as it was made.
+fn protect_all(protected: &[Known<'_>], before: &[mountinfo::Mount]) -> std::io::Result<()> {
+    let now = mountinfo::read()?;
+    let mut paths = Vec::new();
+    for folder in protected {
+        let Some((device, _)) = folder.identity else { continue };
+        let aliases = |mounts| folder.location.iter().flat_map(move |location| mountinfo::aliases(mounts, location));
+        paths.extend(aliases(&now).filter_map(|alias| match alias {
+            Alias::Whole(path) => (identity(&path) == folder.identity).then_some(path),
+            Alias::Part(_) => None,
+        }));
+        // As for hidden ones: the private folders may be parts of a protected one.
+        paths.extend(aliases(before).filter_map(|alias| match alias {
+            Alias::Part(path) => identity(&path).is_some_and(|(other, _)| other == device).then_some(path),
+            Alias::Whole(_) => None,
+        }));
+    }
+    paths.sort_unstable();
+    paths.dedup();
+    for path in &paths {
+        mount_bind_recursive(path, path)?;
+        make_read_only(path)?;
+        let below = |mount: &&mountinfo::Mount| mount.point.starts_with(path) && mount.point != *path;
+        // What cannot be entered cannot be changed either.
+        for mount in before.iter().filter(below).filter(|mount| identity(&mount.point).is_some()) {
+            if !now.iter().rfind(|other| other.point == mount.point).is_some_and(|other| other != mount) {
+                make_read_only(&mount.point)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Covers every path to every hidden folder; gives the paths that are to become read-only.
 fn cover_all(
-    hidden: &[Hidden<'_>],
+    hidden: &[Known<'_>],
     before: &[mountinfo::Mount],
     enclosure: &Enclosure,
 ) -> std::io::Result<Vec<PathBuf>> {

@@ -27,10 +27,11 @@ pub(super) fn scope_sockets() -> Result<(), Failure> {
     scoped.map(drop).map_err(into_io).at(Step::ScopeSockets)
 }
 
-/// Lets this process and all it will start reach every file but those of the hidden folders.
+/// Lets this process and all it will start reach every file but those of the hidden folders, and change none of the
+/// protected ones.
 ///
-/// Landlock knows permissions only: everything beside the way to a hidden folder is allowed, and of the folders on the
-/// way only their listing. So nothing can be made directly in one of those.
+/// Landlock knows permissions only: everything beside the way to a hidden or protected folder is allowed, and of the
+/// folders on the way only their listing. So nothing can be made directly in one of those.
 pub(super) fn restrict(enclosure: &Enclosure) -> Result<(), Failure> {
     allow_all_but(enclosure).map_err(into_io).at(Step::RestrictFiles)
 }
@@ -47,19 +48,17 @@ fn allow_all_but(enclosure: &Enclosure) -> Result<(), RulesetError> {
     let mut ruleset = ruleset.create()?;
     // Names and sizes stay in sight in any case.
     ruleset = allow(ruleset, Path::new("/"), AccessFs::ReadDir.into())?;
-    for path in beside(&enclosure.hidden) {
-        ruleset = allow(ruleset, &path, all)?;
-    }
-    for shown in &enclosure.shown {
-        let access = if shown.access == Access::Write { all } else { AccessFs::from_read(KNOWN) };
-        ruleset = allow(ruleset, &shown.path, access)?;
+    let shown = enclosure.shown.iter().map(|shown| (shown.path.clone(), shown.access));
+    for (path, access) in beside(&enclosure.hidden, &enclosure.protected).into_iter().chain(shown) {
+        let access = if access == Access::Write { all } else { AccessFs::from_read(KNOWN) };
+        ruleset = allow(ruleset, &path, access)?;
     }
     ruleset.restrict_self().map(drop)
 }
 
-/// Everything that is not on the way to one of `hidden`: siblings of each step, symbolic links left out, since what
-/// they lead to has its own rule or is meant to have none.
-fn beside(hidden: &[PathBuf]) -> Vec<PathBuf> {
+/// Everything that is not on the way to one of `hidden` or `protected`: siblings of each step, symbolic links left out,
+/// since what they lead to has its own rule or is meant to have none. What is protected is to be read.
+fn beside(hidden: &[PathBuf], protected: &[PathBuf]) -> Vec<(PathBuf, Access)> {
     let mut found = Vec::new();
     let mut open = vec![PathBuf::from("/")];
     while let Some(folder) = open.pop() {
@@ -68,10 +67,12 @@ fn beside(hidden: &[PathBuf]) -> Vec<PathBuf> {
             if entry.file_type().is_ok_and(|kind| kind.is_symlink()) || hidden.contains(&path) {
                 continue;
             }
-            if hidden.iter().any(|hidden| hidden.starts_with(&path)) {
+            let kept = protected.iter().any(|kept| path.starts_with(kept));
+            let on_the_way = |folder: &PathBuf| folder.starts_with(&path);
+            if hidden.iter().any(on_the_way) || !kept && protected.iter().any(on_the_way) {
                 open.push(path);
             } else {
-                found.push(path);
+                found.push((path, if kept { Access::Read } else { Access::Write }));
             }
         }
     }

@@ -123,6 +123,8 @@ pub(crate) struct CheckBench<'a> {
     pub(crate) mechanism: Mechanism,
     /// Folders of sessions.
     pub(crate) sessions: &'a [PathBuf],
+    /// What a check may not change, whatever it runs.
+    pub(crate) protected: &'a [PathBuf],
     /// The variables to choose from.
     pub(crate) environment: &'a Arc<Environment>,
     /// This program.
@@ -177,6 +179,7 @@ impl CheckBench<'_> {
             hidden.dedup_by(|inner, outer| inner.starts_with(&*outer));
             enclosure.shown = vec![Shown { path: folder.clone(), access: Access::Write }];
             enclosure.hidden = hidden;
+            enclosure.protected = self.protected.to_vec();
         }
         Ok(ProcessSpec {
             environment: variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),

@@ -10,15 +10,18 @@ use super::seen::seen;
 use super::stop::StopReason;
 use super::store::{Store, remove};
 use super::turn::put_aside;
+use crate::config::ResolvedModel;
 use crate::engine::{Decision, Outcome, record};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::fault::{self, Point};
 use crate::findings::{LedgerRead, MissingSeats, ReviewResult, decide_review};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash};
+use crate::pipeline::declines;
 use crate::pipeline::review::{RENDERING, ReviewWork, Surroundings, open_ledger, published};
+use crate::pipeline::roles;
 use crate::secrets::Redactor;
-use crate::session::{Event, FixStep, Layout, Phase, Record, Session};
+use crate::session::{Event, FixStep, Layout, Phase, Record, ReviewExtent, Session};
 
 /// How it ended, and what is printed.
 pub(super) struct Ended {
@@ -58,13 +61,8 @@ pub(super) async fn finish(
     let last = progress.reviews.last();
     if !progress.commits().is_empty() && last.is_none_or(|last| Some(last.commit.as_str()) != progress.tip()) {
         notes.push("the last commit was not reviewed".to_owned());
-    } else if let (Some(fixer), false) = (&fixer, progress.commits().is_empty()) {
-        let certify = certifiers(&panel, fixer);
-        if certify.iter().any(|model| model.identity == fixer.identity) {
-            notes.push(
-                "the fixer's own model is among those who certified the result: no two others were there".to_owned(),
-            );
-        }
+    } else if let (Some(fixer), Some(last), false) = (&fixer, last, progress.commits().is_empty()) {
+        notes.extend(uncertified(last.extent, &panel, session.panel().manifest().judges.as_deref(), fixer));
     }
     notes.extend(
         place
@@ -73,7 +71,9 @@ pub(super) async fn finish(
             .map(|folder| format!("what the fixer did there and is in no commit is kept in {folder} of the session")),
     );
     let files = seen(store, plan, &progress, redactor).await?;
+    notes.extend(declines::told(&findings, &plan.review.declined));
     let decisions: Vec<String> = session.panel().records().iter().filter_map(decided).collect();
+    let conversations = roles::told(session)?;
     let report = Report {
         session: session.id(),
         plan,
@@ -82,6 +82,7 @@ pub(super) async fn finish(
         verdict: &verdict,
         reason,
         decisions: &decisions,
+        conversations: &conversations,
         notes: &notes,
         files: &files,
     };
@@ -95,6 +96,26 @@ pub(super) async fn finish(
         around.observer.trouble(&format!("{told}; `report.md` names them"));
     }
     Ok(Ended { decision: Decision::Fix { sentence, code }, text })
+}
+
+/// What the review that was the last one does not certify.
+fn uncertified(
+    extent: ReviewExtent,
+    panel: &[ResolvedModel],
+    judges: Option<&[ResolvedModel]>,
+    fixer: &ResolvedModel,
+) -> Vec<String> {
+    if extent == ReviewExtent::Delta {
+        return vec!["the last repair was reviewed, but no fresh panel looked at all of the result".to_owned()];
+    }
+    let is_among = |members: &[ResolvedModel]| {
+        let is_own = |place: &usize| members.get(*place).is_some_and(|model| model.identity == fixer.identity);
+        certifiers(members, fixer).iter().any(is_own)
+    };
+    let told = |who: &str| format!("the fixer's own model is among {who}: no two others were there");
+    let panel = is_among(panel).then(|| told("those who certified the result"));
+    let judges = judges.is_some_and(is_among).then(|| told("the judges of those who certified the result"));
+    panel.into_iter().chain(judges).collect()
 }
 
 /// The last review that a panel made.

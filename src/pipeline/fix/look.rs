@@ -9,23 +9,24 @@ use super::request::FixPlan;
 use super::seen::sent_of;
 use super::select::open_count;
 use super::store::Store;
-use super::turn::declined;
 use crate::config::ResolvedModel;
 use crate::engine::{record, show_last, stopped_state};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{self, Point};
 use crate::findings::{
-    Claim, FindingState, Findings, Identified, Merged, OpenFinding, ReviewPrompt, Seen, Sight, review_prompt,
+    Claim, FindingState, Findings, Identified, Merged, OpenFinding, ReviewPrompt, Seen, Sight, review_again_prompt,
+    review_prompt,
 };
 use crate::git::CommitId;
-use crate::judging::Nonce;
+use crate::judging::{Nonce, PromptError};
 use crate::pipeline::review::{
-    ReviewWork, RoundOutcome, RoundRequest, Source, Surroundings, Texts, consolidate, hold_round, omitted, open_ledger,
-    sees_files, subject_text, take_snapshot, unusable,
+    ReviewWork, RoundOutcome, RoundRequest, Source, Surroundings, TalkRound, Talks, Texts, consolidate, declined,
+    hold_round, omitted, open_ledger, sees_files, subject_text, take_snapshot, unusable,
 };
+use crate::pipeline::roles;
 use crate::prompts::Prompts;
 use crate::secrets::Redactor;
-use crate::session::{Event, FixStep, ReviewExtent, Session, SessionState};
+use crate::session::{Event, FixStep, ReviewExtent, Role, Session, SessionState};
 
 /// What a review of a fix needs.
 pub(super) struct Reviews<'a> {
@@ -39,11 +40,19 @@ pub(super) struct Reviews<'a> {
     pub(super) failed: bool,
 }
 
-/// Who certifies a result: not the fixer's model, where two others remain.
-pub(super) fn certifiers(reviewers: &[ResolvedModel], fixer: &ResolvedModel) -> Vec<ResolvedModel> {
-    let others: Vec<ResolvedModel> =
-        reviewers.iter().filter(|model| model.identity != fixer.identity).cloned().collect();
-    if others.len() >= 2 { others } else { reviewers.to_vec() }
+/// What makes a prompt of a review.
+type ReviewText = fn(&Prompts, &ReviewPrompt<'_>, &Nonce) -> std::result::Result<String, PromptError>;
+
+/// Who of `members` certifies a result, by place: not the fixer's model, where two others remain.
+pub(super) fn certifiers(members: &[ResolvedModel], fixer: &ResolvedModel) -> Vec<usize> {
+    let is_other = |place: &usize| members.get(*place).is_some_and(|model| model.identity != fixer.identity);
+    let all = 0..members.len();
+    let others: Vec<usize> = all.clone().filter(is_other).collect();
+    if others.len() >= 2 { others } else { all.collect() }
+}
+
+fn at(members: &[ResolvedModel], places: &[usize]) -> Vec<ResolvedModel> {
+    places.iter().filter_map(|place| members.get(*place).cloned()).collect()
 }
 
 /// What is looked at.
@@ -72,8 +81,14 @@ impl Reviews<'_> {
             let open = open_count(open_ledger(session)?.findings(), self.plan.review.fail_on);
             return self.reviewed(session, number, &tip, extent, open, all, around).map(|()| true);
         };
-        let models = if is_last { certifiers(self.reviewers, self.fixer) } else { self.reviewers.to_vec() };
-        if models.iter().chain(self.judges.iter().copied().flatten()).any(sees_files) {
+        let all: Vec<usize> = (0..self.reviewers.len()).collect();
+        let asked = if is_last { certifiers(self.reviewers, self.fixer) } else { all };
+        let models = at(self.reviewers, &asked);
+        // Nor does it vote on what it was to mend.
+        let judges = self
+            .judges
+            .map(|judges| if is_last { at(judges, &certifiers(judges, self.fixer)) } else { judges.to_vec() });
+        if models.iter().chain(judges.iter().flatten()).any(sees_files) {
             let (services, control) = (around.services, &mut *around.control);
             around.workspace = take_snapshot(session, &work.source, services, control, &mut *around.observer).await?;
             if around.is_stopped() {
@@ -84,23 +99,34 @@ impl Reviews<'_> {
         let sight = if around.workspace.is_some() { Sight::Snapshot } else { Sight::Prompt };
         let artefact = Texts::artefact_of(&work, &text, &omitted, sight);
         let findings = open_ledger(session)?.findings().clone();
+        // Whoever certifies looks without being told what was found.
+        let open = if is_last { Vec::new() } else { open_of(&findings) };
+        let declined = declined(&findings, &work.declined, number);
+        let ask = ReviewPrompt { artefact, open: &open, declined: &declined };
+        let mut written = |prompt: ReviewText| {
+            let nonce = Nonce::draw(&mut &mut *around.rng);
+            prompt(self.prompts, &ask, &nonce).map_err(|error| unusable(&error))
+        };
         let input = if session.panel().has_inner(panel)? {
             fs_err::read_to_string(session.layout().inner(panel).input())?
         } else {
-            // Whoever certifies looks without being told what was found.
-            let open = if is_last { Vec::new() } else { open_of(&findings) };
-            let declined = declined(&findings);
-            let ask = ReviewPrompt { artefact, open: &open, declined: &declined };
-            let nonce = Nonce::draw(&mut &mut *around.rng);
-            review_prompt(self.prompts, &ask, &nonce).map_err(|error| unusable(&error))?
+            written(review_prompt)?
         };
+        // Somebody who knows the whole change is told what is new in it.
+        let again = (extent == ReviewExtent::Delta).then(|| written(review_again_prompt)).transpose()?;
+        let seats = roles::seats(session.panel().manifest(), Role::Reviewer, self.reviewers.len());
+        let talks = self.plan.review.session_reuse.map(|reuse| Talks {
+            reuse,
+            of: asked.iter().filter_map(|place| seats.get(*place).copied()).collect(),
+            round: again.as_deref().map_or(TalkRound::Begins, TalkRound::GoesOn),
+        });
         let claimed = claimed_of(&findings);
         let known = findings.known();
         let caused_by = (extent == ReviewExtent::Delta).then(|| tip.as_str());
         let request = RoundRequest {
             panel,
             models: &models,
-            judges: self.judges,
+            judges: judges.as_deref(),
             own: work.own(),
             texts: Texts {
                 prompts: self.prompts,
@@ -108,10 +134,13 @@ impl Reviews<'_> {
                 artefact,
                 leaks: work.leaks,
                 scan: Texts::scan_of(&models),
+                declined: &declined,
             },
             known: &known,
             claimed: &claimed,
+            declined: &work.declined,
             caused_by,
+            talks,
             failed: self.failed,
         };
         match hold_round(session, &request, around).await? {

@@ -5,12 +5,14 @@
 //! looks at what it left before anything of it counts; `check` runs the configured checks; `stop` says when it is over. The
 //! user's tree, index and branches are never touched: the result is one new branch.
 
+mod afterwards;
 mod check;
 mod conclude;
 mod decide;
 mod inspect;
 mod look;
 mod message;
+mod outcome;
 mod patch_reply;
 mod place;
 mod progress;
@@ -21,7 +23,6 @@ mod run;
 mod scope;
 mod seen;
 mod select;
-mod stand;
 mod stop;
 mod store;
 #[cfg(test)]
@@ -29,11 +30,12 @@ mod tests;
 mod turn;
 mod uncommitted;
 
+pub use afterwards::decide_afterwards;
 pub use check::{CheckEnd, CheckKind, CheckResult};
 pub use conclude::finished_fix;
 pub use decide::{Ending, Response};
+pub use outcome::{not_begun, reported};
 pub use request::{Consent, FixRequest, Start, TakeUncommitted};
-pub use resume::{LeftOfFix, check_response, respond, resume_fix};
+pub use resume::{LeftOfFix, ToDecide, check_response, respond, resume_fix};
 pub use run::fix;
-pub use stand::{FixBranch, FixStand};
 pub use stop::StopReason;

@@ -18,6 +18,8 @@ pub(super) struct Reviewed {
 pub(super) struct Round {
     pub(super) number: u32,
     pub(super) attempts: Vec<AttemptEnd>,
+    /// What of the user's own files changed during an attempt, in words.
+    pub(super) touched: Vec<String>,
     pub(super) end: Option<RoundEnd>,
 }
 
@@ -67,7 +69,7 @@ impl Progress {
 
     fn round(&mut self, number: u32) -> &mut Round {
         let at = self.rounds.iter().position(|round| round.number == number).unwrap_or_else(|| {
-            self.rounds.push(Round { number, attempts: Vec::new(), end: None });
+            self.rounds.push(Round { number, attempts: Vec::new(), touched: Vec::new(), end: None });
             self.rounds.len() - 1
         });
         &mut self.rounds[at]
@@ -83,7 +85,11 @@ impl Progress {
                 open: *open,
                 usable: *usable,
             }),
-            FixStep::Attempted { round, end, .. } => self.round(*round).attempts.push(end.clone()),
+            FixStep::Attempted { round, end, touched, .. } => {
+                let round = self.round(*round);
+                round.attempts.push(end.clone());
+                round.touched.extend(touched.clone());
+            }
             FixStep::Committed { round, commit, findings } => {
                 let end = RoundEnd::Committed { commit: commit.clone(), findings: findings.clone() };
                 self.round(*round).end = Some(end);

@@ -19,6 +19,8 @@ pub(super) struct Report<'a> {
     pub(super) reason: StopReason,
     /// What people decided, in order, in words.
     pub(super) decisions: &'a [String],
+    /// How the conversations went: a line for each seat, with its own.
+    pub(super) conversations: &'a [(String, Vec<String>)],
     /// What a reader should know besides.
     pub(super) notes: &'a [String],
     /// What of the change the reviews looked at, and what not.
@@ -75,6 +77,14 @@ impl Report<'_> {
             text.push_str("## Decisions\n\n");
             for decision in self.decisions {
                 text.push_str(&format!("- {}\n", plain(decision)));
+            }
+            text.push('\n');
+        }
+        if !self.conversations.is_empty() {
+            text.push_str("## Conversations\n\n");
+            for (seat, strayed) in self.conversations {
+                text.push_str(&format!("- {}\n", plain(seat)));
+                strayed.iter().for_each(|line| text.push_str(&format!("  - {}\n", plain(line))));
             }
             text.push('\n');
         }
@@ -149,6 +159,7 @@ impl Report<'_> {
                     text.push_str(&format!("  - attempt {number}: {}\n", plain(&line)));
                 }
             }
+            round.touched.iter().for_each(|what| text.push_str(&format!("  - {}\n", plain(what))));
         }
         if self.plan.fix.checks().is_empty() {
             text.push_str("\nNo check is configured (`[fix]` `test` and `lint`), so nothing but the reviews says that it works.\n");
@@ -229,6 +240,7 @@ pub(super) fn page(called: &str, why: Asked, ids: &[FindingId], findings: &Findi
                 text.push_str(&format!("- attempt {number}: {}\n", plain(&line)));
             }
         }
+        round.touched.iter().for_each(|what| text.push_str(&format!("- {}\n", plain(what))));
         text.push('\n');
     }
     for record in ids.iter().filter_map(|id| findings.get(*id)) {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check::CheckKind;
 use super::select::Wanted;
+use super::turn::{FixTurn, SHOWN};
 use crate::config::{ResolvedModel, Target};
 use crate::engine::{Terms, WrittenTerms};
 use crate::error::{Error, ErrorKind, Result};
@@ -78,6 +79,12 @@ pub struct FixRequest {
 }
 
 impl FixRequest {
+    /// The turns that the fixer has in a round.
+    pub const TURNS: u64 = FixTurn::ATTEMPTS as u64;
+
+    /// The most bytes of files that a fixer without hands is shown.
+    pub const SHOWN_BYTES: u64 = SHOWN as u64;
+
     /// Everybody who may be asked.
     #[must_use]
     pub fn asked(&self) -> Vec<&ResolvedModel> {

@@ -13,9 +13,31 @@ use super::stop::StopReason;
 use super::store::Store;
 use crate::engine::{Context, Drifted, Outcome, ResumeOptions, show_last};
 use crate::error::{Error, Result};
+use crate::findings::{FindingRecord, Findings, LedgerRead};
 use crate::git::Git;
-use crate::pipeline::review::{Rest, open_ledger};
-use crate::session::{Event, Session, SessionState, waiting};
+use crate::pipeline::gate::ask_failed;
+use crate::pipeline::review::Rest;
+use crate::session::{Event, Record, Session, SessionState, waiting};
+
+/// What a fix waits for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToDecide {
+    /// The page that says so.
+    pub page: String,
+    /// The findings that it is about, as they stand.
+    pub findings: Vec<FindingRecord>,
+}
+
+impl ToDecide {
+    /// What the session of this record waits for, if it does; `findings` are those of its ledger.
+    fn of(records: &[Record], findings: &Findings) -> Option<Self> {
+        let question = waiting(records)?.question;
+        let named = question.checkpoint.as_ref().and_then(|checkpoint| checkpoint.get("findings")?.as_array());
+        let ids = named.into_iter().flatten().filter_map(|id| id.as_str()?.parse().ok());
+        let findings = ids.filter_map(|id| findings.get(id).cloned()).collect();
+        Some(Self { page: question.text, findings })
+    }
+}
 
 /// What is left of a fix.
 pub struct LeftOfFix {
@@ -24,7 +46,7 @@ pub struct LeftOfFix {
     is_over: bool,
     /// Whether the branch is made, or none is wanted.
     has_branch: bool,
-    waits: Option<String>,
+    waits: Option<ToDecide>,
 }
 
 impl LeftOfFix {
@@ -41,7 +63,8 @@ impl LeftOfFix {
         }
         let mut drifted = Drifted::new(session.layout(), records);
         drifted.look(records, session.layout())?;
-        let rest = Rest::of(session, &plan.review, plan.terms(), drifted, hashes_of, options)?;
+        let rest =
+            Rest::of(session, &plan.review, plan.terms(), drifted, |prompts| hashes_of(prompts, &plan), options)?;
         let progress = Progress::of(records);
         let state = session.panel().status().state;
         Ok(Self {
@@ -52,7 +75,7 @@ impl LeftOfFix {
                 && state == SessionState::Completed
                 && session.is_sealed(),
             has_branch: progress.published.is_some() || progress.stopped == Some(StopReason::Aborted),
-            waits: waiting(records).map(|waiting| waiting.question.text),
+            waits: ToDecide::of(records, &read_ledger(session)?),
             plan,
         })
     }
@@ -69,19 +92,19 @@ impl LeftOfFix {
         self.is_over
     }
 
-    /// The page of what a person is to decide, where that is what it waits for.
+    /// What a person is to decide, where that is what it waits for.
     #[must_use]
-    pub fn waits(&self) -> Option<&str> {
-        self.waits.as_deref()
+    pub const fn waits(&self) -> Option<&ToDecide> {
+        self.waits.as_ref()
     }
 
     /// Fails, before anything is written, where the user's repository cannot take the result.
-    async fn check_source(&self, session: &Session) -> Result<()> {
+    async fn check_branch(&self, session: &Session) -> Result<()> {
         if self.has_branch {
             return Ok(());
         }
         let source = Git::new(&self.plan.fix.root, GIT_LIMIT);
-        Store::check_source(&source, &self.plan.fix.head, &branch_of(session.id())).await
+        Store::check_branch(&source, &branch_of(session.id())).await
     }
 
     /// The root of the user's work tree.
@@ -89,6 +112,43 @@ impl LeftOfFix {
     pub fn root(&self) -> &Path {
         &self.plan.fix.root
     }
+
+    /// Looks whether the repository is there and has what the fix is about, and tells where that has moved on. Writes
+    /// nothing.
+    ///
+    /// # Errors
+    /// It is no repository, or another one.
+    pub async fn check_repository(&self) -> Result<Option<String>> {
+        let root = self.root();
+        let named = "name it with `--repository`, or run this in a clone of it";
+        let git = Git::new(root, GIT_LIMIT);
+        let is_repository = root.is_dir() && git.work_tree().await.map_err(ask_failed)?.is_some();
+        if !is_repository {
+            return Err(
+                Error::usage(format!("`{}` is not the repository of the fix any more", root.display())).hint(named)
+            );
+        }
+        let head = &self.plan.fix.head;
+        if git.commit(head).await.map_err(ask_failed)?.is_none() {
+            return Err(Error::usage(format!("commit `{head}` is not in the repository at `{}`", root.display()))
+                .hint(format!("it is what the fix is of: `git fetch` may bring it; or {named}")));
+        }
+        let now = git.commit("HEAD").await.map_err(ask_failed)?;
+        let moved = now.filter(|now| now.as_str() != head);
+        let short = head.get(..12).unwrap_or(head);
+        Ok(moved
+            .map(|now| format!("`HEAD` is at {} now; the fix goes on from {short}, which was reviewed", now.short())))
+    }
+}
+
+/// The findings of the session; nothing is written.
+fn read_ledger(session: &Session) -> Result<Findings> {
+    let path = session.layout().ledger();
+    // Before the first review there is none.
+    if path.symlink_metadata().is_err() {
+        return Ok(Findings::default());
+    }
+    Ok(LedgerRead::read(&path)?.findings)
 }
 
 /// Does what is left of a fix, and closes its session.
@@ -98,7 +158,7 @@ pub async fn resume_fix<R: CryptoRng>(
     mut context: Context<'_>,
     rng: &mut R,
 ) -> Result<Outcome> {
-    left.check_source(&session).await?;
+    left.check_branch(&session).await?;
     left.rest.take_up(&mut session, &mut context)?;
     let Rest { prompts, terms, failed, .. } = &left.rest;
     go_on(session, &left.plan, prompts, *terms, *failed, context, rng).await
@@ -114,8 +174,7 @@ pub fn check_response(session: &Session, response: &Response) -> Result<()> {
             Error::usage(format!("`{}` waits for no decision", session.id())).hint("`team status` shows how it stands")
         );
     }
-    let ledger = open_ledger(session)?;
-    response.check(ledger.findings())
+    response.check(&read_ledger(session)?)
 }
 
 /// Decides what the session waits for, and goes on with it.
@@ -128,7 +187,7 @@ pub async fn respond<R: CryptoRng>(
 ) -> Result<Outcome> {
     check_response(&session, response)?;
     if response.end != Some(Ending::Abort) {
-        left.check_source(&session).await?;
+        left.check_branch(&session).await?;
     }
     let Context { services, control, observer, announce } = context;
     announce(session.layout().root(), None);

@@ -7,6 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rand::CryptoRng;
 
+use super::afterwards::keep;
 use super::conclude::{Ended, finish, held};
 use super::decide::Response;
 use super::look::Reviews;
@@ -20,12 +21,14 @@ use super::stop::{LastAttempt, Limit, Progress as Measures, StopReason, stop_now
 use super::store::{Store, failed as git_failed};
 use super::turn::{FixTurn, Repaired, begun_for, close};
 use super::uncommitted::commit_uncommitted;
-use crate::config::{ResolvedModel, names_a_secret};
+use crate::config::{ResolvedModel, SessionReuse, names_a_secret};
 use crate::engine::{Context, Decision, Keeping, Outcome, Terms, end, record, show_last, written};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::fault::{self, Point};
 use crate::findings::{FindingId, Findings, LedgerEntry};
 use crate::git::{Git, RepoPath};
+use crate::pipeline::declines::DeclineRegister;
+use crate::pipeline::guard::{Watch, protect};
 use crate::pipeline::review::{Surroundings, Texts, asked_text, grow, open_ledger};
 use crate::prompts::{PromptName, Prompts};
 use crate::runner::StopAll;
@@ -43,10 +46,11 @@ pub(super) const GIT_LIMIT: Duration = Duration::from_secs(120);
 /// The request cannot come to anything, or the session cannot be made or kept. What the fix comes to is in the outcome.
 pub async fn fix<R: CryptoRng>(request: FixRequest, context: Context<'_>, rng: &mut R) -> Result<Outcome> {
     let quorum = request.check()?;
+    request.review.check_budget()?;
     let plan = FixPlan::of(&request, quorum);
     let Context { services, control, observer, announce } = context;
     // The name that the branch will have is not known yet; what may be in its way is.
-    Store::check_source(&Git::new(&plan.fix.root, GIT_LIMIT), &plan.fix.head, &branch_of("fix")).await?;
+    Store::check_branch(&Git::new(&plan.fix.root, GIT_LIMIT), &branch_of("fix")).await?;
     let review = request.review;
     let asked = asked_text(&plan.review).replacen("# Review of", "# Fix of", 1);
     let new = NewSession {
@@ -57,7 +61,7 @@ pub async fn fix<R: CryptoRng>(request: FixRequest, context: Context<'_>, rng: &
         task: None,
         models: Vec::new(),
         isolation: services.isolation(),
-        prompts: hashes_of(&review.prompts),
+        prompts: hashes_of(&review.prompts, &plan),
         plan: Some(written(&plan)?),
         judges: review.judges.clone(),
         pipeline: Some(NewPipeline {
@@ -79,9 +83,15 @@ pub async fn fix<R: CryptoRng>(request: FixRequest, context: Context<'_>, rng: &
 }
 
 /// The hash of each template that a fix uses.
-pub(super) fn hashes_of(prompts: &Prompts) -> std::collections::BTreeMap<String, crate::ids::Sha256Hash> {
+pub(super) fn hashes_of(
+    prompts: &Prompts,
+    plan: &FixPlan,
+) -> std::collections::BTreeMap<String, crate::ids::Sha256Hash> {
     let mut hashes = Texts::hashes_of(prompts);
-    let own = prompts.hashes_of(&[PromptName::Fix]);
+    let mut own = prompts.hashes_of(&[PromptName::Fix]);
+    if plan.review.session_reuse == Some(SessionReuse::On) {
+        own.extend(prompts.hashes_of(&[PromptName::ReviewAgain]));
+    }
     hashes.extend(own.into_iter().map(|(name, hash)| (name.to_owned(), hash)));
     hashes
 }
@@ -173,8 +183,9 @@ impl Fix<'_> {
         let secrets = around.services.environment().iter().filter(|(name, _)| names_a_secret(&name.to_string_lossy()));
         let redactor = Redactor::new(secrets.filter_map(|(_, value)| value.to_str()));
         let members = Members::of(session)?;
+        protect(Some(&plan.fix.root), around.services).await;
         self.begin(session, &store, around).await?;
-        self.take_decision(session, around)?;
+        self.take_decision(session, around).await?;
         let reviews = Reviews {
             plan,
             prompts: self.prompts,
@@ -271,7 +282,7 @@ impl Fix<'_> {
     }
 
     /// Takes what a person decided last into the ledger, as far as it is not there.
-    fn take_decision(&self, session: &mut Session, around: &mut Surroundings<'_>) -> Result<()> {
+    async fn take_decision(&self, session: &mut Session, around: &mut Surroundings<'_>) -> Result<()> {
         let Some(response) = Response::last(session.panel().records()) else { return Ok(()) };
         let progress = Progress::of(session.panel().records());
         if waiting(session.panel().records()).is_some() || progress.stopped.is_some() || !progress.is_fresh_decision() {
@@ -281,6 +292,11 @@ impl Fix<'_> {
         let mut ledger = open_ledger(session)?;
         let entries = response.entries(ledger.findings(), round);
         grow(session, &mut ledger, entries, around)?;
+        let register = DeclineRegister::of(around.services.base());
+        if let Err(error) = keep(&register, session.id(), &self.plan.review, ledger.findings(), &response).await {
+            // It holds in this session all the same.
+            around.observer.trouble(&error.chain());
+        }
         match response.end {
             Some(end) => self.stop(session, end.reason(), around),
             None => Ok(()),
@@ -423,8 +439,10 @@ impl Turning<'_> {
             base: &base,
             selected: chosen,
             findings,
+            earlier: &plan.review.declined,
             scope: &scope,
             redactor: self.redactor,
+            reuse: plan.review.session_reuse,
             failed: self.fix.failed,
         };
         let mut folder = turn.open(session, around).await?;
@@ -436,7 +454,14 @@ impl Turning<'_> {
         while !cancelled && !is_enough(&attempts) {
             let number = u32::try_from(attempts.len()).unwrap_or(u32::MAX).saturating_add(1);
             let trouble = attempts.last().map(|last| super::report::told(last).join("\n"));
-            let end = match turn.attempt(&mut folder, number, trouble.as_deref(), around).await? {
+            let watch = Watch::begin(around.services).await;
+            let repaired = turn.attempt(session, &mut folder, number, trouble.as_deref(), around).await?;
+            let touched = match watch {
+                Some(watch) => watch.end("the fixer and the checks").await,
+                None => None,
+            };
+            touched.iter().for_each(|what| around.observer.trouble(what));
+            let end = match repaired {
                 Repaired::Stopped => {
                     close(session, Place::panel(round), folder, around)?;
                     return Ok(false);
@@ -448,7 +473,7 @@ impl Turning<'_> {
                 }
             };
             attempts.push(end.clone());
-            let attempted = FixStep::Attempted { round, attempt: number, end };
+            let attempted = FixStep::Attempted { round, attempt: number, end, touched };
             around.observer.enter(".");
             step(session, attempted, Point::FixAttempted, around)?;
         }

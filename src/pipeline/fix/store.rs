@@ -188,19 +188,9 @@ impl Store {
         git.refresh().await.map_err(failed(doing))
     }
 
-    /// Fails where the user's repository lacks `head`, or can get no branch of this name, as far as that is known before
-    /// anybody is asked.
-    pub(crate) async fn check_source(source: &Git, head: &str, branch: &str) -> Result<()> {
+    /// Fails where the user's repository can get no branch of this name, as far as that is known before anybody is asked.
+    pub(crate) async fn check_branch(source: &Git, branch: &str) -> Result<()> {
         let folder = source.folder().display().to_string();
-        let known = source.commit(head).await.map_err(|error| {
-            Error::usage(format!("`{folder}` cannot be read as a repository"))
-                .with_source(error)
-                .hint("a fix needs the repository that it was begun in, or a clone that has its commits")
-        })?;
-        if known.is_none() {
-            return Err(Error::usage(format!("commit `{head}` is not in the repository at `{folder}`"))
-                .hint("run this in a clone that has it: `git fetch` may bring it"));
-        }
         let mut above = branch;
         while let Some((parent, _)) = above.rsplit_once('/') {
             above = parent;

@@ -11,27 +11,30 @@ use super::place::Place;
 use super::request::FixWork;
 use super::scope::Scope;
 use super::store::Store;
-use crate::config::{ResolvedModel, Target};
+use crate::config::{ResolvedModel, SessionReuse, Target};
 use crate::engine::{Panel, record, show_last, stopped_state};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{self, Point};
-use crate::findings::{DeclinedFinding, FindingId, FindingState, Findings, FixForm, FixPrompt, ToFix, fix_prompt};
+use crate::findings::{EarlierDeclines, FindingId, Findings, FixForm, FixPrompt, ToFix, fix_prompt};
 use crate::fs;
 use crate::git::CommitId;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::Nonce;
-use crate::pipeline::review::{Surroundings, unusable};
+use crate::pipeline::review::{Surroundings, declined, unusable};
+use crate::pipeline::roles::{self, NextTurn};
 use crate::prompts::{PromptName, Prompts};
 use crate::runner::{Checks, Purpose, SlotJob, run_panel};
 use crate::secrets::Redactor;
 use crate::session::slot::{Reason, SlotState};
-use crate::session::{Admission, AttemptEnd, Event, NewInner, NewTurn, PanelFolder, Session, SessionState, Turn};
+use crate::session::{
+    Admission, AttemptEnd, Event, NewInner, NewTurn, PanelFolder, Participant, Role, Session, SessionState, Turn,
+};
 
 /// The name of the list of the fixer's files, and of a patch's.
 const LIST: &str = "fixer";
 
 /// The most bytes of files that a model without hands is shown.
-const SHOWN: usize = 192 * 1024;
+pub(super) const SHOWN: usize = 192 * 1024;
 
 /// A round of repairs.
 pub(super) struct FixTurn<'a> {
@@ -48,8 +51,12 @@ pub(super) struct FixTurn<'a> {
     pub(super) selected: &'a [FindingId],
     /// All findings.
     pub(super) findings: &'a Findings,
+    /// What people declined in earlier sessions.
+    pub(super) earlier: &'a EarlierDeclines,
     pub(super) scope: &'a Scope,
     pub(super) redactor: &'a Redactor,
+    /// Whether it goes on with its conversation; absent in a session whose record knows of none.
+    pub(super) reuse: Option<SessionReuse>,
     /// Whether one that ended with an error of its own is asked again.
     pub(super) failed: bool,
 }
@@ -85,7 +92,7 @@ impl FixTurn<'_> {
                 decision: record.note.as_ref().map(|note| note.as_str()),
             })
             .collect();
-        let declined: Vec<DeclinedFinding<'_>> = declined(self.findings);
+        let declined = declined(self.findings, self.earlier, u32::MAX);
         let checks: Vec<String> = self.work.checks().into_iter().map(|(_, command)| command.join(" ")).collect();
         let (mut files, more) = self.scope.listed(200);
         files.extend(self.work.scope.iter().cloned());
@@ -156,6 +163,7 @@ impl FixTurn<'_> {
     /// Does attempt `attempt` of the round, or what is left of it. `trouble` is what went wrong with the one before.
     pub(super) async fn attempt(
         &self,
+        session: &mut Session,
         folder: &mut PanelFolder,
         attempt: u32,
         trouble: Option<&str>,
@@ -165,7 +173,7 @@ impl FixTurn<'_> {
         let slots: Vec<SlotId> = folder.manifest().models.keys().copied().collect();
         let ended = if attempt == 1 {
             let prompt = folder.layout().input();
-            self.ask(folder, &slots, &prompt, around).await?
+            self.ask(session, folder, &slots, &prompt, around).await?
         } else {
             let new = NewTurn {
                 kind: around.kind,
@@ -181,7 +189,7 @@ impl FixTurn<'_> {
             around.observer.enter(&format!("{}/{}", panel.folder(), Turn::Repair.folder()));
             show_last(&turn, &mut *around.observer);
             let prompt = self.prompt_again(&mut turn, &slots, trouble, around).await?;
-            let ended = self.ask(&mut turn, &slots, &prompt, around).await?;
+            let ended = self.ask(session, &mut turn, &slots, &prompt, around).await?;
             let state = around.control.stop().map_or(SessionState::Completed, stopped_state);
             let status = turn.status().clone();
             let last = folder.close_turn(Turn::Repair, turn, state, Timestamp::now())?;
@@ -239,6 +247,7 @@ impl FixTurn<'_> {
     /// Asks in `folder`, unless the turn is over.
     async fn ask(
         &self,
+        session: &mut Session,
         folder: &mut PanelFolder,
         slots: &[SlotId],
         prompt: &Path,
@@ -254,14 +263,25 @@ impl FixTurn<'_> {
                 self.store.lend(&worktree, self.base).await?;
                 fault::reach(Point::FixFolder);
             }
+            let (prompt, conversation) = match self.reuse {
+                Some(reuse) => {
+                    let of = fixer_of(session)?;
+                    let next = NextTurn { of, panel: folder.layout(), slot, prompt, continuing: None };
+                    let roles::Turn { prompt, conversation } = roles::next(session, next, reuse, Timestamp::now())?;
+                    (prompt, conversation)
+                }
+                None => (prompt.to_owned(), None),
+            };
             let purpose = Purpose::Fix { folder: worktree };
-            let job =
-                SlotJob { id: slot, model: self.fixer.clone(), prompt: prompt.to_owned(), purpose, conversation: None };
+            let job = SlotJob { id: slot, model: self.fixer.clone(), prompt, purpose, conversation };
             let manifest = folder.manifest().clone();
             let panel = Panel { session: &around.session, manifest: &manifest, workspace: None };
             let shared = around.services.shared(panel, around.terms.limits, Checks::default());
             let at_once = around.services.at_once();
             run_panel(folder, vec![job], shared, at_once, &mut *around.control, &mut *around.observer).await?;
+        }
+        if self.reuse.is_some() {
+            roles::heard(session, fixer_of(session)?, folder, slot, prompt, Timestamp::now())?;
         }
         let Some(entry) = folder.status().models.get(&slot) else {
             return Ok(Asked::Failed("nobody repairs".to_owned()));
@@ -328,6 +348,7 @@ impl FixTurn<'_> {
             folder: &folder,
             mechanism: around.services.mechanism(),
             sessions: around.services.sessions(),
+            protected: around.services.protected(),
             environment: around.services.environment(),
             supervisor: around.services.supervisor(),
             limit: self.work.check_limit(),
@@ -340,6 +361,12 @@ impl FixTurn<'_> {
         }
         Ok(Some(results))
     }
+}
+
+/// The one fixer.
+fn fixer_of(session: &Session) -> Result<Participant> {
+    let seat = roles::seats(session.panel().manifest(), Role::Fixer, 1).first().copied();
+    seat.ok_or_else(|| Error::internal("a fix without a fixer's seat"))
 }
 
 /// The findings that a round of repairs was begun for, if it was.
@@ -374,20 +401,6 @@ enum Asked {
     Failed(String),
     /// With this one.
     Replied(Vec<u8>),
-}
-
-/// What people decided to leave, the newest first.
-pub(super) fn declined(findings: &Findings) -> Vec<DeclinedFinding<'_>> {
-    let declined = findings.iter().filter(|record| record.state == FindingState::Declined);
-    let mut declined: Vec<DeclinedFinding<'_>> = declined
-        .map(|record| DeclinedFinding {
-            id: record.id,
-            finding: &record.finding,
-            note: record.note.as_ref().map(|note| note.as_str()),
-        })
-        .collect();
-    declined.reverse();
-    declined
 }
 
 /// A check in words, with the end of what it printed where it did not pass.

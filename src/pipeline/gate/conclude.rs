@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::head::{Head, stale};
 use crate::config::{Config, GateKind, OmittedRule};
 use crate::engine::{Decision, Outcome};
 use crate::error::{Error, ErrorKind, ExitCode};
-use crate::git::CommitId;
 use crate::ids::{FormatVersion, SlotId};
 use crate::judging::VoteVerdict;
 use crate::report::ci::{
@@ -37,15 +37,6 @@ pub struct Facts {
     pub omitted: OmittedRule,
     /// What a reader should know besides.
     pub warnings: Vec<String>,
-}
-
-/// Where `HEAD` is when the votes are in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Head {
-    /// Where it was.
-    Same,
-    /// Somewhere else.
-    Moved(Option<CommitId>),
 }
 
 fn quoted(path: &str) -> String {
@@ -138,7 +129,9 @@ impl Facts {
             files: self.files,
             ruling: None,
             findings: None,
-            warnings: self.warnings,
+            fix: None,
+            // What is not as the base says weighs more than what is out of sight.
+            warnings: self.by_variables.into_iter().chain(self.warnings).collect(),
             session: None,
         }
     }
@@ -209,16 +202,11 @@ pub fn concluded(facts: Facts, voted: &Outcome, found: Option<FindingsReport>, h
             outcome = GateOutcome::Failed;
         }
     }
-    let stale = matches!(outcome, GateOutcome::Approved | GateOutcome::Rejected | GateOutcome::NoDecision);
+    let is_decided = matches!(outcome, GateOutcome::Approved | GateOutcome::Rejected | GateOutcome::NoDecision);
     match head {
-        Head::Moved(now) if stale => {
-            let now = now.as_ref().map_or_else(|| "nothing".to_owned(), |commit| format!("`{}`", commit.short()));
+        Head::Moved(now) if is_decided => {
             details.insert(0, summary);
-            let what = match facts.kind {
-                GateKind::Vote => "the votes are",
-                GateKind::Review => "the review is",
-            };
-            summary = format!("stale: `HEAD` is {now} now, and {what} about another commit");
+            summary = stale(now.as_ref(), facts.kind);
             details.push("run the gate again on what is there now".to_owned());
             (outcome, code) = (GateOutcome::NoDecision, ExitCode::NO_DECISION);
         }

@@ -36,8 +36,14 @@ pub async fn settings_at(
         imported: nearest(git, root, &cwd, base, IMPORTED_FILE).await?,
     };
     let has_project_file = files.project.is_some();
-    let config = Config::load_at(&cwd, environment, flags, &files)
-        .map_err(|error| Error::from(error).hint("settings are those of the base: correct them there"))?;
+    let config = Config::load_at(&cwd, environment, flags, &files).map_err(|error| {
+        let at_base =
+            |place: &Path| [&files.project, &files.imported].into_iter().flatten().any(|(path, _)| path == place);
+        // What variables and the user's file say is not for the base to correct.
+        let is_of_base = error.problems.iter().any(|problem| at_base(&problem.place));
+        let error = Error::from(error);
+        if is_of_base { error.hint("settings are those of the base: correct them there") } else { error }
+    })?;
     Ok(AtBase { config, has_project_file })
 }
 

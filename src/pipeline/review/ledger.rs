@@ -8,8 +8,8 @@ use crate::engine::record;
 use crate::error::Result;
 use crate::fault::{self, Point};
 use crate::findings::{
-    FindingId, FindingStanding, FindingState, FindingVotes, Identified, Ledger, LedgerEntry, LedgerVote, Remark,
-    Ruling, Seen, Standing, Witness,
+    Declined, EarlierDecline, EarlierDeclines, FindingId, FindingRecord, FindingStanding, FindingState, FindingVotes,
+    Identified, Ledger, LedgerEntry, LedgerVote, Remark, Ruling, Seen, Severity, Standing, Witness,
 };
 use crate::session::{Event, InnerPanel, Session};
 
@@ -38,33 +38,46 @@ pub(in crate::pipeline) fn grow(
 }
 
 /// Puts what `panel` found into the ledger. Gives those back that are to be voted on: not those that a person has decided
-/// to leave.
+/// to leave, in this session or before it. What is said to be worse than what was decided about is raised anew.
 pub(super) fn raise(
     session: &mut Session,
     panel: InnerPanel,
     findings: Vec<Identified>,
+    earlier: &EarlierDeclines,
     caused_by: Option<&str>,
     around: &mut Surroundings<'_>,
 ) -> Result<Vec<Identified>> {
     let mut ledger = open(session)?;
     let round = panel.number;
-    let state = |ledger: &Ledger, id: FindingId| ledger.findings().get(id).map(|record| record.state);
-    let mut kept: Vec<Identified> =
-        findings.into_iter().filter(|found| state(&ledger, found.id) != Some(FindingState::Declined)).collect();
     let mut entries = Vec::new();
-    for found in &kept {
+    let mut kept = Vec::new();
+    for found in findings {
         let before = ledger.findings().get(found.id);
-        if before.is_some_and(|record| record.last_round == round) {
+        let severity = found.merged.finding.severity;
+        let is_declined = |record: &FindingRecord| record.state == FindingState::Declined;
+        if before.is_some_and(|record| is_declined(record) && severity <= record.finding.severity) {
             continue;
         }
-        if before.is_some_and(|record| !record.state.is_open()) {
-            let why = Remark::new(&format!("found again in round {round}"));
-            entries.push(LedgerEntry::Reopened { finding: found.id, round, why });
+        // Where the process died between the two entries, the first one is there.
+        let is_new = before.is_none_or(|record| record.state == FindingState::Raised && record.first_round == round);
+        let declined = match earlier.of(&found.merged) {
+            Some(Declined::As(decline)) if is_new => Some(decline),
+            _ => None,
+        };
+        if before.is_none_or(|record| record.last_round != round || is_declined(record)) {
+            entries.extend(before.and_then(|record| reopened(record, severity, round)));
+            let by = Witness::Panel { folder: panel.folder(), slots: found.merged.raised_by.iter().copied().collect() };
+            let content = found.merged.finding.clone();
+            let caused_by = caused_by.filter(|_| found.seen == Seen::New).map(str::to_owned);
+            entries.push(LedgerEntry::Raised { finding: found.id, round, by, content, caused_by });
         }
-        let by = Witness::Panel { folder: panel.folder(), slots: found.merged.raised_by.iter().copied().collect() };
-        let content = found.merged.finding.clone();
-        let caused_by = caused_by.filter(|_| found.seen == Seen::New).map(str::to_owned);
-        entries.push(LedgerEntry::Raised { finding: found.id, round, by, content, caused_by });
+        match declined {
+            Some(EarlierDecline { origin, note, .. }) => {
+                let (note, before) = (note.clone(), Some(origin.clone()));
+                entries.push(LedgerEntry::Declined { finding: found.id, round, note, before });
+            }
+            None => kept.push(found),
+        }
     }
     grow(session, &mut ledger, entries, around)?;
     // What was kept is what is voted on, also where keys in the environment are others by now.
@@ -74,6 +87,20 @@ pub(super) fn raise(
         }
     }
     Ok(kept)
+}
+
+/// What is said first of a finding that is there again, now of this severity, where it was closed.
+fn reopened(record: &FindingRecord, severity: Severity, round: u32) -> Option<LedgerEntry> {
+    if record.state.is_open() {
+        return None;
+    }
+    let why = match record.state {
+        FindingState::Declined => {
+            format!("declined as {}, and found in round {round} as {severity}", record.finding.severity)
+        }
+        _ => format!("found again in round {round}"),
+    };
+    Some(LedgerEntry::Reopened { finding: record.id, round, why: Remark::new(&why) })
 }
 
 /// Puts what the votes say of each finding into the ledger.

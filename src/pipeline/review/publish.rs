@@ -10,7 +10,7 @@ use super::round::{RoundEnd, Surroundings, Vote};
 use super::seats::SeatEnd;
 use super::told::{Told, report, trailer};
 use super::votes::{ROUND, write_once};
-use crate::engine::{Decision, isolation_told, panel_notes, record, record_notes, show_last, total};
+use crate::engine::{Decision, isolation_told, panel_notes, record, record_notes, remarks, show_last, total};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{self, Point};
 use crate::findings::{
@@ -18,6 +18,8 @@ use crate::findings::{
 };
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash, SlotId};
+use crate::pipeline::declines;
+use crate::pipeline::roles;
 use crate::pipeline::{Consolidated, FindingJudge, ReviewOutcome, Reviewer, consolidated};
 use crate::session::slot::Reason;
 use crate::session::{
@@ -69,6 +71,7 @@ fn checked(path: &Path, recorded: Sha256Hash) -> Result<Vec<u8>> {
 pub(in crate::pipeline) struct Account {
     verdict: ReviewVerdict,
     reviewers: Vec<Reviewer>,
+    first: Vec<String>,
     told: String,
     isolation: String,
 }
@@ -89,11 +92,13 @@ pub(in crate::pipeline) fn consolidate(
     let judged = round.folder.enter_round(ROUND)?;
     let judges = judges(&round.votes, judged.as_ref().map(PanelFolder::manifest));
     // Whether a gate's panel saw all of the change weighs more than what it made of it.
-    let (first, given) = match around.kind {
+    let (mut first, given) = match around.kind {
         SessionKind::Gate => (work.notes.clone(), Vec::new()),
         _ => (Vec::new(), work.notes.clone()),
     };
-    let notes = notes(given, round, judged.as_ref());
+    first.extend(remarks(session.panel().records()));
+    let mut notes = notes(given, round, judged.as_ref());
+    notes.extend(declines::told(&findings, &work.declined));
     let told = consolidated(&Consolidated {
         verdict: &verdict,
         findings: &findings,
@@ -110,7 +115,7 @@ pub(in crate::pipeline) fn consolidate(
         isolation_told(round.folder.records(), judged.as_ref().map_or(&[], |judged| judged.records())).to_owned();
     write_once(&mut round.folder, Layout::CONSOLIDATED, told.as_bytes(), Point::ConsolidatedWritten, around)?;
     fault::reach(Point::ConsolidatedRecorded);
-    Ok(Account { verdict, reviewers, told, isolation })
+    Ok(Account { verdict, reviewers, first, told, isolation })
 }
 
 /// Writes down what the round came to, closes its panel, and publishes the verdict. What of that is on record already is
@@ -123,7 +128,7 @@ pub(super) fn publish(
 ) -> Result<Published> {
     let panel = round.folder.inner().ok_or_else(|| Error::internal("a review in no panel"))?;
     let place = panel.folder();
-    let Account { verdict, reviewers, told, isolation } = consolidate(session, work, &mut round, around)?;
+    let Account { verdict, reviewers, first, told, isolation } = consolidate(session, work, &mut round, around)?;
     let redactor = around.services.redactor();
     let status = round.folder.status().clone();
     let last = session.panel_mut().close_inner(panel, round.folder, SessionState::Completed, Timestamp::now())?;
@@ -134,7 +139,16 @@ pub(super) fn publish(
     record(session.panel_mut(), Event::PhaseStarted { phase: Phase::Report }, &mut *around.observer)?;
     session.panel_mut().settle()?;
     let money = total(session);
-    let facts = Told { session: session.id(), head: session.panel().head(), isolation: &isolation, money: &money };
+    let head = session.panel().head();
+    let conversations = roles::told(session)?;
+    let facts = Told {
+        session: session.id(),
+        head,
+        first: &first,
+        isolation: &isolation,
+        money: &money,
+        conversations: &conversations,
+    };
     let account = report(work, &verdict, &reviewers, &round.seats, &place, &facts);
     let account = redactor.text(&account);
     let text = told + &trailer(&facts);
@@ -225,6 +239,7 @@ fn notes(mut notes: Vec<String>, round: &RoundEnd, judged: Option<&PanelFolder>)
                 .to_owned(),
         ),
     }
+    notes.extend(round.touched.clone());
     notes.extend(round.votes.judges.iter().filter_map(repair_note));
     let asked = judged.map(|judged| (judged.manifest(), judged.status()));
     notes.extend(panel_notes(round.folder.status(), round.folder.manifest(), asked));

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::subject::{Source, Subject, SubjectKind};
-use crate::config::{FailOn, Leaks, OwnAnswers, Recuse, ResolvedModel, SelfVote};
-use crate::engine::{Keeping, Terms, WrittenTerms, answer_of, judge_of, load_again};
+use crate::config::{FailOn, Leaks, OwnAnswers, Recuse, ResolvedModel, SelfVote, SessionReuse};
+use crate::engine::{Keeping, Terms, WrittenTerms, answer_of, judge_of, load_again, refuse_too_dear};
 use crate::error::{Error, ErrorKind, Result};
-use crate::findings::{MissingSeats, Seats};
+use crate::findings::{EarlierDeclines, MissingSeats, Seats};
 use crate::ids::{Sha256Hash, SlotId};
 use crate::judging::{Answer, Judge, check_panel};
+use crate::pipeline::declines::BranchPoint;
 use crate::prompts::Prompts;
 use crate::report::ci::SeenFile;
 use crate::session::{Event, InnerKind, Record, SessionKind};
@@ -44,6 +45,8 @@ pub struct ReviewRequest {
     pub quorum: Option<u32>,
     /// What a reviewer without such findings means.
     pub missing: MissingSeats,
+    /// Whether whoever is asked again is asked in the conversation that it had.
+    pub session_reuse: SessionReuse,
     /// The terms that everybody is asked on.
     pub terms: Terms,
     /// The texts sent to models.
@@ -52,6 +55,8 @@ pub struct ReviewRequest {
     pub prompts_dir: Option<PathBuf>,
     /// What the report should say besides.
     pub notes: Vec<String>,
+    /// What people declined in earlier sessions, and holds here.
+    pub declined: EarlierDeclines,
 }
 
 impl ReviewRequest {
@@ -79,6 +84,15 @@ impl ReviewRequest {
             check_panel(&self.seats(), &self.bench(), self.own)?;
         }
         Ok(quorum)
+    }
+
+    /// Refuses a budget of which a reviewer or a judge cannot even be asked. While the review goes on it would be seen
+    /// which one that is.
+    pub(in crate::pipeline) fn check_budget(&self) -> Result<()> {
+        let Some(most) = self.terms.max_cost else { return Ok(()) };
+        let bytes = self.subject.text.len() as u64;
+        refuse_too_dear(most, &self.models, bytes)?;
+        refuse_too_dear(most, self.judges.as_deref().unwrap_or_default(), bytes)
     }
 
     fn seats(&self) -> Vec<Answer> {
@@ -134,16 +148,25 @@ pub(in crate::pipeline) struct ReviewWork {
     pub(in crate::pipeline) fail_on: FailOn,
     pub(in crate::pipeline) quorum: u32,
     pub(in crate::pipeline) missing: MissingSeats,
+    /// Absent in sessions of versions that kept no conversations.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(in crate::pipeline) session_reuse: Option<SessionReuse>,
     /// The folder that the user's own prompts were read from.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     prompts: Option<PathBuf>,
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub(in crate::pipeline) notes: Vec<String>,
+    /// Where on a branch it is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(in crate::pipeline) point: Option<BranchPoint>,
+    /// What people declined in earlier sessions, and held when this one began.
+    #[serde(skip_serializing_if = "EarlierDeclines::is_empty", default)]
+    pub(in crate::pipeline) declined: EarlierDeclines,
 }
 
 impl ReviewPlan {
     pub(in crate::pipeline) fn of(request: &ReviewRequest, quorum: u32) -> Self {
-        let Subject { kind, phase, told, base, from, head, text, files, warnings, source } = &request.subject;
+        let Subject { kind, phase, told, base, from, head, text, files, warnings, source, point } = &request.subject;
         let notes = warnings.iter().chain(&request.notes).cloned().collect();
         let review = ReviewWork {
             kind: *kind,
@@ -162,8 +185,11 @@ impl ReviewPlan {
             fail_on: request.fail_on,
             quorum,
             missing: request.missing,
+            session_reuse: Some(request.session_reuse),
             prompts: request.prompts_dir.clone(),
             notes,
+            point: point.clone(),
+            declined: request.declined.clone(),
         };
         Self { terms: request.terms.into(), review }
     }

@@ -11,13 +11,15 @@ use rand::CryptoRng;
 
 use super::ledger::{raise, settle_standings};
 use super::seats::{SeatEnd, ask_reviewers, snapshot_rule};
+use super::talks::{Spoken, Talks};
 use super::texts::Texts;
 use super::votes::{Voters, hold_vote, severities};
 use crate::config::{OwnAnswers, ResolvedModel};
 use crate::engine::{Services, Terms, show_last, total};
 use crate::error::Result;
-use crate::findings::{FindingVotes, Identified, Known, merge};
+use crate::findings::{EarlierDeclines, FindingVotes, Identified, Known, merge};
 use crate::ids::{Sha256Hash, SlotId};
+use crate::pipeline::guard::Watch;
 use crate::runner::{Control, Meter, Observer, StopAll, Workspace};
 use crate::session::{Admission, Event, InnerPanel, Layout, NewInner, PanelFolder, Session, SessionKind};
 
@@ -80,8 +82,12 @@ pub(in crate::pipeline) struct RoundRequest<'a> {
     /// Earlier findings that a commit is said to mend: they are voted on whether somebody finds them again or not, for
     /// silence shows nothing.
     pub(in crate::pipeline) claimed: &'a [Identified],
+    /// What people declined in earlier sessions: what is that, and no worse, is not voted on.
+    pub(in crate::pipeline) declined: &'a EarlierDeclines,
     /// The commit of ours that brought what is new in this round, where the round looks at nothing else.
     pub(in crate::pipeline) caused_by: Option<&'a str>,
+    /// The reviewers' conversations; `None` in a session whose record knows of none.
+    pub(in crate::pipeline) talks: Option<Talks<'a>>,
     /// Whether those that ended with an error of their own are asked again.
     pub(in crate::pipeline) failed: bool,
 }
@@ -97,6 +103,8 @@ pub(in crate::pipeline) struct RoundEnd {
     pub(in crate::pipeline) votes: FindingVotes,
     /// Whether a vote was held.
     pub(in crate::pipeline) vote: Vote,
+    /// What of the user's own files changed meanwhile, where nothing kept programs from them.
+    pub(in crate::pipeline) touched: Option<String>,
 }
 
 /// Whether a vote was held.
@@ -124,7 +132,8 @@ pub(in crate::pipeline) async fn hold_round(
     request: &RoundRequest<'_>,
     around: &mut Surroundings<'_>,
 ) -> Result<RoundOutcome> {
-    let RoundRequest { panel, models, judges, own, texts, known, claimed, caused_by, failed } = request;
+    let RoundRequest { panel, models, judges, own, texts, known, claimed, declined, caused_by, talks, failed } =
+        request;
     let (panel, failed) = (*panel, *failed);
     let admission = if is_raised(session, panel) { Admission::Closed } else { Admission::Open };
     let new = NewInner {
@@ -139,12 +148,17 @@ pub(in crate::pipeline) async fn hold_round(
         failed,
         admission,
     };
+    if let Some(talks) = talks {
+        talks.begin(session, panel)?;
+    }
     let mut folder = session.panel_mut().open_inner(new, Timestamp::now(), &mut &mut *around.rng)?;
     show_last(session.panel(), &mut *around.observer);
     around.observer.enter(&panel.folder());
     show_last(&folder, &mut *around.observer);
 
-    let seats = ask_reviewers(&mut folder, texts, around, failed, admission).await?;
+    let watch = Watch::begin(around.services).await;
+    let mut spoken = Spoken::new(session, talks.as_ref());
+    let seats = ask_reviewers(&mut folder, texts, &mut spoken, around, failed, admission).await?;
     if around.is_stopped() {
         return Ok(RoundOutcome::Stopped(Box::new(folder)));
     }
@@ -154,7 +168,7 @@ pub(in crate::pipeline) async fn hold_round(
     let redactor = around.services.redactor();
     let findings: Vec<Identified> =
         known.identify(merge(&found)).into_iter().map(|found| found.redacted(&redactor)).collect();
-    let mut findings = raise(session, panel, findings, *caused_by, around)?;
+    let mut findings = raise(session, panel, findings, declined, *caused_by, around)?;
     let silent: Vec<Identified> =
         claimed.iter().filter(|claim| findings.iter().all(|found| found.id != claim.id)).cloned().collect();
     findings.extend(silent);
@@ -171,9 +185,14 @@ pub(in crate::pipeline) async fn hold_round(
             None => return Ok(RoundOutcome::Stopped(Box::new(folder))),
         }
     };
+    let touched = match watch {
+        Some(watch) => watch.end("reviewers and judges").await,
+        None => None,
+    };
+    touched.iter().for_each(|what| around.observer.trouble(what));
     let standings = votes.standings(&severities(&findings));
     settle_standings(session, panel, &standings, &votes, around)?;
-    Ok(RoundOutcome::Ended(Box::new(RoundEnd { folder, seats, votes, vote })))
+    Ok(RoundOutcome::Ended(Box::new(RoundEnd { folder, seats, votes, vote, touched })))
 }
 
 /// Whether what `panel` found is in the ledger: from then on no reviewer is asked, for ids go by all that was found.

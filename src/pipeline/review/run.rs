@@ -9,13 +9,17 @@ use super::publish::{Published, publish, published};
 use super::request::{ReviewPlan, ReviewRequest, ReviewWork};
 use super::round::{RoundOutcome, RoundRequest, Surroundings, hold_round};
 use super::snapshot;
-use super::texts::{Texts, omitted};
+use super::talks::Talks;
+use super::texts::{Texts, declined, omitted};
 use super::votes::sees_files;
-use crate::engine::{Context, Decision, Keeping, Outcome, Terms, end, record, show_last, stopped_state, written};
+use crate::engine::{
+    Context, Decision, Keeping, Outcome, Terms, end, look_last, record, show_last, stopped_state, written,
+};
 use crate::error::{Error, ErrorKind, Result};
-use crate::findings::{Known, Sight};
+use crate::findings::{Findings, Known, Sight};
 use crate::ids::Sha256Hash;
 use crate::judging::Nonce;
+use crate::pipeline::guard::protect;
 use crate::prompts::Prompts;
 use crate::session::{Cast, Event, InnerPanel, NewPipeline, NewSession, Session, SessionState, accepted};
 
@@ -26,6 +30,7 @@ use crate::session::{Cast, Event, InnerPanel, NewPipeline, NewSession, Session, 
 /// to is in the outcome.
 pub async fn review<R: CryptoRng>(request: ReviewRequest, context: Context<'_>, rng: &mut R) -> Result<Outcome> {
     let quorum = request.check()?;
+    request.check_budget()?;
     let plan = ReviewPlan::of(&request, quorum);
     let Context { services, control, observer, announce } = context;
     let now = Timestamp::now();
@@ -113,6 +118,7 @@ async fn hold(
     let cast = cast.ok_or_else(|| Error::new(ErrorKind::Integrity, "the session's manifest names no reviewers"))?;
     let judges = session.panel().manifest().judges.clone();
     if cast.panel.iter().chain(judges.iter().flatten()).any(sees_files) {
+        protect(work.source.root(), around.services).await;
         around.workspace = match snapshot::taken(session)? {
             Some(taken) => Some(taken),
             None => {
@@ -128,15 +134,17 @@ async fn hold(
     let omitted = omitted(work);
     let sight = if around.workspace.is_some() { Sight::Snapshot } else { Sight::Prompt };
     let artefact = Texts::artefact_of(work, &subject, &omitted, sight);
+    let nothing = Findings::default();
+    let declined = declined(&nothing, &work.declined, panel.number);
     let input = if session.panel().has_inner(panel)? {
         // What its reviewers were asked.
         fs_err::read_to_string(session.layout().inner(panel).input())?
     } else {
         let nonce = Nonce::draw(&mut &mut *around.rng);
-        Texts::first(prompts, artefact, &nonce)?
+        Texts::first(prompts, artefact, &declined, &nonce)?
     };
     let scan = Texts::scan_of(&cast.panel);
-    let texts = Texts { prompts, input: &input, artefact, leaks: work.leaks, scan };
+    let texts = Texts { prompts, input: &input, artefact, leaks: work.leaks, scan, declined: &declined };
     let request = RoundRequest {
         panel,
         models: &cast.panel,
@@ -145,11 +153,16 @@ async fn hold(
         texts,
         known: &Known::new(),
         claimed: &[],
+        declined: &work.declined,
         caused_by: None,
+        talks: Talks::begun(session, work.session_reuse, cast.panel.len()),
         failed,
     };
     match hold_round(session, &request, around).await? {
-        RoundOutcome::Ended(round) => publish(session, work, *round, around).map(Some),
+        RoundOutcome::Ended(round) => {
+            look_last(session.panel_mut(), around.services, &mut *around.observer).await?;
+            publish(session, work, *round, around).map(Some)
+        }
         RoundOutcome::Stopped(folder) => {
             let state = around.control.stop().map_or(SessionState::Cancelled, stopped_state);
             let status = folder.status().clone();

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::round::Surroundings;
+use super::talks::Spoken;
 use super::texts::Texts;
 use crate::engine::{
-    Asking, Chance, Panel, Question, Reply, SNAPSHOT_RULE, ask, record, record_ballot, show_last, stopped_state,
+    Asking, Chance, Panel, Question, Reply, SNAPSHOT_RULE, ask_in, record, record_ballot, show_last, stopped_state,
 };
 use crate::error::{Error, Result};
 use crate::findings::{BadFindings, FindingsRead, findings_schema, read_findings_below};
@@ -92,7 +93,7 @@ impl Question for Again<'_> {
 
     fn write(&self, _: BallotForm, out: &mut impl Write) -> Result<()> {
         let text = match &self.mend {
-            Some((reply, bad, nonce)) => self.texts.repair(reply, bad, nonce)?,
+            Some((reply, bad, nonce)) => self.texts.repair(Some(reply), bad, nonce)?,
             None => self.texts.input.to_owned(),
         };
         out.write_all(text.as_bytes())
@@ -125,12 +126,13 @@ fn read_event(slot: SlotId, response: Sha256Hash, found: &Findings) -> Event {
 pub(super) async fn ask_reviewers(
     folder: &mut PanelFolder,
     texts: &Texts<'_>,
+    spoken: &mut Spoken<'_>,
     around: &mut Surroundings<'_>,
     failed: bool,
     admission: Admission,
 ) -> Result<BTreeMap<SlotId, SeatEnd>> {
     if admission == Admission::Open {
-        first_turn(folder, around).await?;
+        first_turn(folder, spoken, around).await?;
     }
     let roots = roots(folder);
     let mut seats = BTreeMap::new();
@@ -158,7 +160,10 @@ pub(super) async fn ask_reviewers(
             break;
         }
         match admission {
-            Admission::Open => further_turn(folder, turn, texts, &roots, &mut bad, &mut seats, around, failed).await?,
+            Admission::Open => {
+                let further = Further { turn, texts, roots: &roots, failed };
+                further.take(folder, &mut bad, &mut seats, spoken, around).await?;
+            }
             Admission::Closed => read_turn(folder, turn, &roots, &mut bad, &mut seats)?,
         }
     }
@@ -167,23 +172,20 @@ pub(super) async fn ask_reviewers(
     Ok(seats)
 }
 
-async fn first_turn(folder: &mut PanelFolder, around: &mut Surroundings<'_>) -> Result<()> {
-    let prompt = folder.layout().input();
+async fn first_turn(folder: &mut PanelFolder, spoken: &mut Spoken<'_>, around: &mut Surroundings<'_>) -> Result<()> {
+    let input = folder.layout().input();
+    // What an owner that died did not take in.
+    spoken.heard(folder, &input)?;
     let manifest = folder.manifest().clone();
-    let pending =
-        |slot: &SlotId| folder.status().models.get(slot).is_some_and(|entry| entry.state == SlotState::Pending);
-    let jobs: Vec<SlotJob> = manifest
-        .models
-        .iter()
-        .filter(|(slot, _)| pending(slot))
-        .map(|(slot, member)| SlotJob {
-            id: *slot,
-            model: member.resolved.clone(),
-            prompt: prompt.clone(),
-            purpose: Purpose::Review { schema: findings_schema() },
-            conversation: None,
-        })
-        .collect();
+    let mut jobs = Vec::new();
+    for (slot, member) in &manifest.models {
+        if folder.status().models.get(slot).is_none_or(|entry| entry.state != SlotState::Pending) {
+            continue;
+        }
+        let (prompt, conversation) = spoken.first(folder, *slot, input.clone())?;
+        let purpose = Purpose::Review { schema: findings_schema() };
+        jobs.push(SlotJob { id: *slot, model: member.resolved.clone(), prompt, purpose, conversation });
+    }
     if jobs.is_empty() {
         return Ok(());
     }
@@ -191,7 +193,8 @@ async fn first_turn(folder: &mut PanelFolder, around: &mut Surroundings<'_>) -> 
     let shared = around.services.shared(panel, around.terms.limits, Checks::default());
     record(folder, Event::PhaseStarted { phase: Phase::Review }, &mut *around.observer)?;
     let at_once = around.services.at_once();
-    Ok(run_panel(folder, jobs, shared, at_once, &mut *around.control, &mut *around.observer).await?)
+    run_panel(folder, jobs, shared, at_once, &mut *around.control, &mut *around.observer).await?;
+    spoken.heard(folder, &input)
 }
 
 /// Reads what was said in a further turn, and asks nobody.
@@ -232,79 +235,96 @@ fn take(
     }
 }
 
-/// Asks those in `bad` again; who can be read afterwards is moved to `seats`.
-#[expect(clippy::too_many_arguments, reason = "two lists that are sorted, and what surrounds them")]
-async fn further_turn(
-    folder: &mut PanelFolder,
+/// A further turn of reviewers.
+struct Further<'a> {
     turn: Turn,
-    texts: &Texts<'_>,
-    roots: &[String],
-    bad: &mut BTreeMap<SlotId, (Vec<u8>, BadFindings)>,
-    seats: &mut BTreeMap<SlotId, SeatEnd>,
-    around: &mut Surroundings<'_>,
+    texts: &'a Texts<'a>,
+    roots: &'a [String],
     failed: bool,
-) -> Result<()> {
-    let opened = folder.records().iter().find_map(|record| match &record.event {
-        Event::TurnOpened { turn: opened, judges } if *opened == turn => Some(judges.clone()),
-        _ => None,
-    });
-    if opened.is_none() && around.control.stop().is_some() {
-        return Ok(());
-    }
-    let slots = opened.unwrap_or_else(|| bad.keys().copied().collect());
-    let chance = Chance::of(folder.manifest());
-    let questions: Vec<Again<'_>> = slots
-        .iter()
-        .filter_map(|slot| {
-            let (reply, error) = bad.get(slot)?;
+}
+
+impl Further<'_> {
+    /// Asks those in `bad` again; who can be read afterwards is moved to `seats`.
+    async fn take(
+        &self,
+        folder: &mut PanelFolder,
+        bad: &mut BTreeMap<SlotId, (Vec<u8>, BadFindings)>,
+        seats: &mut BTreeMap<SlotId, SeatEnd>,
+        spoken: &mut Spoken<'_>,
+        around: &mut Surroundings<'_>,
+    ) -> Result<()> {
+        let Self { turn, texts, roots, failed } = *self;
+        let opened = folder.records().iter().find_map(|record| match &record.event {
+            Event::TurnOpened { turn: opened, judges } if *opened == turn => Some(judges.clone()),
+            _ => None,
+        });
+        if opened.is_none() {
+            if around.control.stop().is_some() {
+                return Ok(());
+            }
+            if turn == Turn::Fresh {
+                let slots: Vec<SlotId> = bad.keys().copied().collect();
+                spoken.reset(folder, &slots)?;
+            }
+        }
+        let slots = opened.unwrap_or_else(|| bad.keys().copied().collect());
+        let chance = Chance::of(folder.manifest());
+        let mut continuing = BTreeMap::new();
+        let mut questions: Vec<Again<'_>> = Vec::new();
+        for slot in &slots {
+            let Some((reply, error)) = bad.get(slot) else { continue };
             let nonce = || Nonce::draw(&mut chance.rng(&format!("repair of {slot}")));
             let mend = (turn == Turn::Repair).then(|| (reply.clone(), error.clone(), nonce()));
-            Some(Again { slot: *slot, texts, mend, roots })
-        })
-        .collect();
-    let path = folder.inner().map(|panel| panel.folder()).unwrap_or_default();
-    let new = NewTurn {
-        kind: around.kind,
-        round: None,
-        turn,
-        judges: &slots,
-        isolation: around.services.isolation(),
-        prompts: texts.reviewer_hashes(),
-        failed,
-    };
-    let mut opened = folder.open_turn(new, Timestamp::now())?;
-    show_last(folder, &mut *around.observer);
-    around.observer.enter(&format!("{path}/{}", turn.folder()));
-    show_last(&opened, &mut *around.observer);
-    let mut asking = Asking {
-        services: around.services,
-        session: around.session.clone(),
-        limits: around.terms.limits,
-        workspace: around.workspace.clone(),
-        control: &mut *around.control,
-        observer: &mut *around.observer,
-    };
-    let replies = ask(&mut opened, &questions, &mut asking).await?;
-    drop(questions);
-    let is_stopped = asking.control.stop().is_some();
-    for (slot, Reply { ballot, state }) in replies {
-        match ballot {
-            Some((_, found)) => take(slot, turn, found, bad, seats),
-            // A person does not want it asked any more.
-            None if state == SlotState::Cancelled && !is_stopped => {
-                bad.remove(&slot);
-                let detail = "it was cancelled when it was asked once more".to_owned();
-                seats.insert(slot, SeatEnd::Failed { state, reason: Some(Reason::Cancelled), detail });
+            if let Some((_, error, nonce)) = &mend {
+                continuing.insert(*slot, texts.repair(None, error, nonce)?);
             }
-            // One that did not complete leaves what was said before, which cannot be read.
-            None => {}
+            questions.push(Again { slot: *slot, texts, mend, roots });
         }
+        let path = folder.inner().map(|panel| panel.folder()).unwrap_or_default();
+        let new = NewTurn {
+            kind: around.kind,
+            round: None,
+            turn,
+            judges: &slots,
+            isolation: around.services.isolation(),
+            prompts: texts.reviewer_hashes(),
+            failed,
+        };
+        let mut opened = folder.open_turn(new, Timestamp::now())?;
+        show_last(folder, &mut *around.observer);
+        around.observer.enter(&format!("{path}/{}", turn.folder()));
+        show_last(&opened, &mut *around.observer);
+        let mut asking = Asking {
+            services: around.services,
+            session: around.session.clone(),
+            limits: around.terms.limits,
+            workspace: around.workspace.clone(),
+            control: &mut *around.control,
+            observer: &mut *around.observer,
+        };
+        let mut talks = spoken.again(folder, &slots, continuing)?;
+        let replies = ask_in(&mut opened, &questions, &mut talks, &mut asking).await?;
+        drop(questions);
+        let is_stopped = asking.control.stop().is_some();
+        for (slot, Reply { ballot, state }) in replies {
+            match ballot {
+                Some((_, found)) => take(slot, turn, found, bad, seats),
+                // A person does not want it asked any more.
+                None if state == SlotState::Cancelled && !is_stopped => {
+                    bad.remove(&slot);
+                    let detail = "it was cancelled when it was asked once more".to_owned();
+                    seats.insert(slot, SeatEnd::Failed { state, reason: Some(Reason::Cancelled), detail });
+                }
+                // One that did not complete leaves what was said before, which cannot be read.
+                None => {}
+            }
+        }
+        let state = around.control.stop().map_or(SessionState::Completed, stopped_state);
+        let status = opened.status().clone();
+        let last = folder.close_turn(turn, opened, state, Timestamp::now())?;
+        around.observer.event(&last, &status);
+        around.observer.enter(&path);
+        show_last(folder, &mut *around.observer);
+        Ok(())
     }
-    let state = around.control.stop().map_or(SessionState::Completed, stopped_state);
-    let status = opened.status().clone();
-    let last = folder.close_turn(turn, opened, state, Timestamp::now())?;
-    around.observer.event(&last, &status);
-    around.observer.enter(&path);
-    show_last(folder, &mut *around.observer);
-    Ok(())
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::pending::Uncommitted;
+use crate::pipeline::declines::BranchPoint;
 use crate::pipeline::gate;
 use crate::report::ci::{ChangeWord, SeenFile, SubjectReport};
 use crate::session::{InnerKind, Layout};
@@ -61,6 +62,16 @@ pub enum Source {
     },
 }
 
+impl Source {
+    /// The work tree that it is of.
+    pub(in crate::pipeline) fn root(&self) -> Option<&Path> {
+        match self {
+            Self::Nothing => None,
+            Self::Commit { root, .. } | Self::Uncommitted { root, .. } | Self::WorkTree { root } => Some(root),
+        }
+    }
+}
+
 /// What is reviewed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subject {
@@ -84,6 +95,8 @@ pub struct Subject {
     pub warnings: Vec<String>,
     /// What goes with it.
     pub source: Source,
+    /// Where on a branch that is; none outside of git.
+    pub point: Option<BranchPoint>,
 }
 
 impl Subject {
@@ -123,6 +136,8 @@ impl Subject {
             files,
             warnings: Vec::new(),
             source: Source::Commit { root: root.to_owned(), commit: told.head.clone() },
+            // A gate goes by the base and by what is reviewed, and by nothing that a person said elsewhere.
+            point: None,
         })
     }
 }

@@ -8,6 +8,7 @@ use super::subject::{Source, Subject, SubjectKind};
 use crate::config::Environment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::{Ancestry, ChangedFile, CommitId, Git, RepoPath};
+use crate::pipeline::declines::BranchPoint;
 use crate::pipeline::gate::{Limits, Revisions, SecretFiles, ask_failed, look_at_diff};
 use crate::report::ci::{ChangeWord, OmissionReason, SeenFile};
 use crate::secrets::Redactor;
@@ -92,7 +93,7 @@ async fn plan(look: &Look<'_>, file: &Path) -> Result<Subject> {
     if text.trim().is_empty() {
         return Err(Error::usage(format!("the plan `{shown}` is empty")).hint("name the file that holds it"));
     }
-    let source = source_of(look).await?;
+    let (source, point) = source_of(look).await?;
     let seen = seen(&shown, text.len());
     Ok(Subject {
         kind: SubjectKind::Plan,
@@ -105,14 +106,19 @@ async fn plan(look: &Look<'_>, file: &Path) -> Result<Subject> {
         files: vec![seen],
         warnings: Vec::new(),
         source,
+        point,
     })
 }
 
-/// The snapshot that goes with files that are reviewed as they lie there: the whole work tree that they are in.
-async fn source_of(look: &Look<'_>) -> Result<Source> {
+/// The snapshot that goes with files that are reviewed as they lie there: the whole work tree that they are in; and where
+/// on a branch that is.
+async fn source_of(look: &Look<'_>) -> Result<(Source, Option<BranchPoint>)> {
     Ok(match repository(look.cwd).await? {
-        Some((_, root)) => Source::WorkTree { root },
-        None => Source::Nothing,
+        Some((git, root)) => {
+            let point = BranchPoint::of_head(&git, &root).await?;
+            (Source::WorkTree { root }, point)
+        }
+        None => (Source::Nothing, None),
     })
 }
 
@@ -123,6 +129,7 @@ async fn files(look: &Look<'_>) -> Result<Subject> {
     }
     named.sort();
     named.dedup();
+    let (source, point) = source_of(look).await?;
     let mut subject = Subject {
         kind: SubjectKind::Files,
         phase: InnerKind::ImplReview,
@@ -136,7 +143,8 @@ async fn files(look: &Look<'_>) -> Result<Subject> {
         text: String::new(),
         files: Vec::new(),
         warnings: Vec::new(),
-        source: source_of(look).await?,
+        source,
+        point,
     };
     let secret = SecretFiles::new();
     let ignored = crate::pipeline::gate::exact_set(look.ignore)
@@ -251,6 +259,8 @@ struct Compared {
     /// In words.
     told: String,
     base: String,
+    /// How the second one is called.
+    name: String,
     warnings: Vec<String>,
 }
 
@@ -262,6 +272,8 @@ async fn diff(look: &Look<'_>, range: Option<&str>) -> Result<Subject> {
     };
     let mut subject = changed(look, &git, &root, &compared).await?;
     subject.source = Source::Commit { root: root.clone(), commit: compared.to.as_str().to_owned() };
+    let Compared { from, to, name, .. } = &compared;
+    subject.point = Some(BranchPoint::of(&git, &root, to, Some(from), Some(name)).await?);
     if git.commit("HEAD").await.map_err(ask_failed)?.as_ref() == Some(&compared.to)
         && git.has_changes().await.map_err(ask_failed)?
     {
@@ -291,6 +303,7 @@ async fn default_range(git: &Git, environment: &Environment) -> Result<Compared>
             found.head.short()
         ),
         base: found.base_name,
+        name: "HEAD".to_owned(),
         from: found.merge_base,
         to: found.head,
         warnings,
@@ -324,7 +337,7 @@ async fn named_range(git: &Git, range: &str) -> Result<Compared> {
         from
     };
     let told = format!("the change from `{from_name}` ({}) to `{to_name}` ({})", from.short(), to.short());
-    Ok(Compared { from, to, told, base: from_name, warnings: Vec::new() })
+    Ok(Compared { from, to, told, base: from_name, name: to_name, warnings: Vec::new() })
 }
 
 async fn commit(git: &Git, name: &str, range: &str) -> Result<CommitId> {
@@ -337,7 +350,7 @@ async fn commit(git: &Git, name: &str, range: &str) -> Result<CommitId> {
 
 /// What of a change is sent.
 async fn changed(look: &Look<'_>, git: &Git, root: &Path, compared: &Compared) -> Result<Subject> {
-    let Compared { from, to, told, base, warnings } = compared;
+    let Compared { from, to, told, base, warnings, .. } = compared;
     let mut files = git.changed_files(from, to).await.map_err(ask_failed)?;
     if !look.paths.is_empty() {
         let wanted = wanted_paths(look, root)?;
@@ -358,6 +371,7 @@ async fn changed(look: &Look<'_>, git: &Git, root: &Path, compared: &Compared) -
         files: seen,
         warnings: warnings.clone(),
         source: Source::Nothing,
+        point: None,
     })
 }
 
@@ -418,11 +432,13 @@ async fn uncommitted(look: &Look<'_>, which: Uncommitted) -> Result<Subject> {
         to: pending.commit.clone(),
         told,
         base: from.to_owned(),
+        name: "HEAD".to_owned(),
         warnings: warnings.collect(),
     };
     let mut subject = changed(look, &pending.git, &root, &compared).await?;
     // Nobody else knows that commit.
     subject.head = None;
+    subject.point = Some(BranchPoint::of(&git, &root, &pending.head, None, None).await?);
     subject.source = Source::Uncommitted { root, which, commit: pending.commit.as_str().to_owned() };
     Ok(subject)
 }

@@ -10,8 +10,9 @@ use crate::config::{Leaks, ResolvedModel};
 use crate::engine::leak_scan;
 use crate::error::{Error, Result};
 use crate::findings::{
-    Artefact, BadFindings, Excerpts, Finding, FindingAssignment, FindingId, FindingVotePrompt, Identified, ReviewPhase,
-    ReviewPrompt, Sight, finding_vote_prompt, findings_repair_prompt, review_prompt,
+    Artefact, BadFindings, DeclineOrigin, DeclinedFinding, EarlierDeclines, Excerpts, Finding, FindingAssignment,
+    FindingId, FindingState, FindingVotePrompt, Findings, Identified, ReviewPhase, ReviewPrompt, Sight,
+    finding_vote_prompt, findings_repair_prompt, review_prompt,
 };
 use crate::fs::Folder;
 use crate::judging::{BallotForm, CopyRules, LeakScan, Nonce, PromptError};
@@ -72,6 +73,8 @@ pub(in crate::pipeline) struct Texts<'a> {
     pub(in crate::pipeline) leaks: Leaks,
     /// Finds it.
     pub(in crate::pipeline) scan: LeakScan,
+    /// What people decided to leave, the newest first.
+    pub(in crate::pipeline) declined: &'a [DeclinedFinding<'a>],
 }
 
 impl<'a> Texts<'a> {
@@ -100,8 +103,13 @@ impl<'a> Texts<'a> {
     }
 
     /// The prompt of every reviewer of a first round.
-    pub(in crate::pipeline) fn first(prompts: &Prompts, artefact: Artefact<'_>, nonce: &Nonce) -> Result<String> {
-        let ask = ReviewPrompt { artefact, open: &[], declined: &[] };
+    pub(in crate::pipeline) fn first(
+        prompts: &Prompts,
+        artefact: Artefact<'_>,
+        declined: &[DeclinedFinding<'_>],
+        nonce: &Nonce,
+    ) -> Result<String> {
+        let ask = ReviewPrompt { artefact, open: &[], declined };
         review_prompt(prompts, &ask, nonce).map_err(|error| unusable(&error))
     }
 
@@ -113,10 +121,10 @@ impl<'a> Texts<'a> {
         named(self.prompts, &[PromptName::FindingsVote, PromptName::FindingsVoteRepair])
     }
 
-    /// What a reviewer is asked whose `reply` cannot be read.
-    pub(super) fn repair(&self, reply: &[u8], bad: &BadFindings, nonce: &Nonce) -> Result<String> {
-        findings_repair_prompt(self.prompts, bad, Some(&String::from_utf8_lossy(reply)), nonce)
-            .map_err(|error| unusable(&error))
+    /// What a reviewer is asked whose `reply` cannot be read; without it where it knows what it said.
+    pub(super) fn repair(&self, reply: Option<&[u8]>, bad: &BadFindings, nonce: &Nonce) -> Result<String> {
+        let reply = reply.map(String::from_utf8_lossy);
+        findings_repair_prompt(self.prompts, bad, reply.as_deref(), nonce).map_err(|error| unusable(&error))
     }
 
     /// What the judge of `assignment` is asked; with its `reply`, what it is asked once more.
@@ -135,9 +143,40 @@ impl<'a> Texts<'a> {
         let reply = reply.map(String::from_utf8_lossy);
         let reply = reply.as_deref();
         let excerpts = &about.excerpts;
-        let ask = FindingVotePrompt { artefact, findings: &findings, assignment, form, copy, excerpts, reply };
+        let declined = self.declined;
+        let ask =
+            FindingVotePrompt { artefact, findings: &findings, assignment, declined, form, copy, excerpts, reply };
         finding_vote_prompt(self.prompts, &ask).map_err(|error| unusable(&error))
     }
+}
+
+/// What people had decided to leave when the review `number` of the session began, the newest first: in this session, then
+/// before it, as far as that was not found again here.
+pub(in crate::pipeline) fn declined<'a>(
+    findings: &'a Findings,
+    earlier: &'a EarlierDeclines,
+    number: u32,
+) -> Vec<DeclinedFinding<'a>> {
+    // What the review itself found is left out: whoever goes on with it asks the rest the same.
+    let before = || findings.iter().filter(move |record| record.first_round < number);
+    let mut declined: Vec<DeclinedFinding<'a>> = before()
+        .filter(|record| record.state == FindingState::Declined)
+        .map(|record| DeclinedFinding {
+            id: Some(record.id),
+            finding: &record.finding,
+            note: record.note.as_ref().map(|note| note.as_str()),
+        })
+        .collect();
+    declined.reverse();
+    // One that was taken back here is not told of as declined either.
+    let is_known = |origin: &DeclineOrigin| before().any(|record| record.declined_before.as_ref() == Some(origin));
+    let before = earlier.iter().filter(|earlier| !is_known(&earlier.origin));
+    declined.extend(before.map(|earlier| DeclinedFinding {
+        id: None,
+        finding: &earlier.content,
+        note: Some(earlier.note.as_str()),
+    }));
+    declined
 }
 
 /// A line for each file that is a part of what is reviewed and was not sent.

@@ -9,7 +9,7 @@ use crate::findings::ReviewVerdict;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::pipeline::{ReviewOutcome, Reviewer};
 use crate::session::{Layout, Money, Turn};
-use crate::verdict::inline_markdown as inline;
+use crate::verdict::{inline_commands, inline_markdown as inline};
 
 /// The most characters of a text that somebody else wrote.
 const TEXT: usize = 4000;
@@ -20,10 +20,14 @@ pub(super) struct Told<'a> {
     pub(super) session: &'a str,
     /// The head of its record before the verdict.
     pub(super) head: Option<Sha256Hash>,
+    /// What a reader must know before the verdict, a line each.
+    pub(super) first: &'a [String],
     /// What kept reviewers and judges apart.
     pub(super) isolation: &'a str,
     /// What was spent.
     pub(super) money: &'a Money,
+    /// How the conversations went: a line for each seat, with its own.
+    pub(super) conversations: &'a [(String, Vec<String>)],
 }
 
 /// The end of `verdict.md`.
@@ -57,6 +61,10 @@ pub(super) fn report(
     told: &Told<'_>,
 ) -> String {
     let mut text = format!("# Report of `{}`\n\n{}.\n", told.session, inline(&verdict.sentence, TEXT));
+    if !told.first.is_empty() {
+        text.push('\n');
+    }
+    told.first.iter().for_each(|note| text.push_str(&format!("- {}\n", inline_commands(note))));
     writeln!(text, "\nReviewed was {}.", inline(&work.told, TEXT)).ok();
     if let Some(intent) = &work.intent {
         writeln!(text, "What it is meant to do: {}", inline(intent, TEXT)).ok();
@@ -84,6 +92,15 @@ pub(super) fn report(
             (ReviewOutcome::Found { count, .. }, _) => format!("{count} found"),
         };
         writeln!(text, "| {} | {} | {how} |", reviewer.id, inline(&reviewer.model, TEXT)).ok();
+    }
+    if !told.conversations.is_empty() {
+        writeln!(text, "\n## Conversations\n").ok();
+        for (seat, strayed) in told.conversations {
+            writeln!(text, "- {}", inline(seat, TEXT)).ok();
+            for line in strayed {
+                writeln!(text, "  - {}", inline(line, TEXT)).ok();
+            }
+        }
     }
     writeln!(text, "\n## Files\n").ok();
     writeln!(text, "- `{}`: what was reviewed", work.kind.file()).ok();

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::course::Course;
 use super::next::{folder_of, text};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::fault::{self, Point};
 use crate::ids::{Sha256Hash, SlotId};
 use crate::session::slot::{SlotState, TurnEnd, TurnMode};
@@ -15,12 +15,13 @@ use crate::session::{
 };
 
 /// Takes the answer of `slot` in `panel` into the conversation with `of`, and gives how the turn was taken; `None` where
-/// there is no answer, or the turn stood alone. `prompt` is what was asked of somebody who knew nothing before.
+/// there is no answer, the turn stood alone, or it was one of a conversation that is sealed by now. `prompt` is what was
+/// asked of somebody who knew nothing before.
 ///
 /// What was heard already, by an owner that died, is not said again. Until then the conversation is as it was before.
 ///
 /// # Errors
-/// The session does not go on, nothing was asked in this panel, or the answer is not the one that was recorded.
+/// The session does not go on, or the answer is not the one that was recorded.
 pub fn heard(
     session: &mut Session,
     of: Participant,
@@ -39,9 +40,7 @@ pub fn heard(
         session.remove_turn_files(&file, last)?;
         return Ok(mode_of(note));
     }
-    let Some((note, said)) = course.open.as_ref().filter(|(note, _)| is_this(&note)) else {
-        return Err(Error::internal(format!("nothing was asked of {of} as slot {slot} of `{folder}`")));
-    };
+    let Some((note, said)) = course.open.as_ref().filter(|(note, _)| is_this(&note)) else { return Ok(None) };
     let path = panel.layout().response(slot);
     let bytes = crate::fs::read_plain(&path)?;
     if end.sha256 != Some(Sha256Hash::of(&bytes)) {

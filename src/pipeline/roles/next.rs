@@ -25,7 +25,7 @@ pub struct NextTurn<'a> {
     /// What is asked of somebody who knows nothing of what was said before.
     pub prompt: &'a Path,
     /// What is asked of somebody who does; the same where absent.
-    pub continuing: Option<&'a Path>,
+    pub continuing: Option<&'a str>,
 }
 
 /// What a slot is given.
@@ -62,14 +62,17 @@ pub fn next(session: &mut Session, turn: NextTurn<'_>, reuse: SessionReuse, now:
             Some(match kept(last, &place(TurnFile::Kept, last.number), &session.panel().manifest().nonce) {
                 Err(why) => Before::Lost(why),
                 Ok(kept) => {
-                    let path = turn.continuing.unwrap_or(prompt);
-                    let prompt = written(&course, &note, path, &place(TurnFile::Prompt, note.number))?;
+                    let own = place(TurnFile::Prompt, note.number);
+                    let prompt = match turn.continuing {
+                        Some(text) => put(&course.with_added(note.heard, text), own)?,
+                        None => written(&course, &note, prompt, own)?,
+                    };
                     Before::Said(Box::new(Said { prompt, kept, exchanges: course.exchanges.clone() }))
                 }
             })
         }
     };
-    let prompt = written(&course, &note, prompt, &place(TurnFile::Anew, note.number))?;
+    let prompt = written(&course, &note, prompt, place(TurnFile::Anew, note.number))?;
     let asked = match &before {
         Some(Before::Said(said)) => text(&said.prompt)?,
         _ => text(&prompt)?,
@@ -96,17 +99,19 @@ fn kept(last: &TurnNote, path: &Path, nonce: &str) -> std::result::Result<Kept, 
 }
 
 /// Where the prompt in `path` is with what was added to it: there, or in `own`.
-fn written(course: &Course, note: &TurnNote, path: &Path, own: &Path) -> Result<PathBuf> {
+fn written(course: &Course, note: &TurnNote, path: &Path, own: PathBuf) -> Result<PathBuf> {
     let prompt = text(path)?;
     let whole = course.with_added(note.heard, &prompt);
-    if whole == prompt {
-        return Ok(path.to_owned());
-    }
+    if whole == prompt { Ok(path.to_owned()) } else { put(&whole, own) }
+}
+
+/// Puts a prompt into a file of the turn's own.
+fn put(prompt: &str, own: PathBuf) -> Result<PathBuf> {
     if let Some(folder) = own.parent() {
         fs::ensure_dir(folder)?;
     }
-    fs::replace(own, whole.as_bytes())?;
-    Ok(own.to_owned())
+    fs::replace(&own, prompt.as_bytes())?;
+    Ok(own)
 }
 
 /// The text of a prompt.

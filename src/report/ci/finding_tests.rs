@@ -52,6 +52,7 @@ fn reviewed(findings: &Findings) -> GateReport {
     let verdict = decide_review(findings.judged(), FailOn::default(), seats);
     let records: Vec<_> = findings.iter().collect();
     let models = BTreeMap::from([(slot(1), format!("m{HOSTILE}"))]);
+    let models = BTreeMap::from([("reviews/impl-review".to_owned(), models)]);
     let found = FindingsReport::new(&verdict, &records, &models);
     GateReport {
         command: ReportCommand::Review,

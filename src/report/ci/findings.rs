@@ -8,9 +8,12 @@ use serde::Serialize;
 use super::model::{GateOutcome, GateReport};
 use crate::findings::{
     Consensus, FailOn, FindingId, FindingRecord, FindingState, FindingTally, ReviewDecision, ReviewVerdict, Severity,
-    fingerprints,
+    Witness, fingerprints,
 };
 use crate::ids::{Sha256Hash, SlotId};
+
+/// The model behind each seat of a panel, by the panel's folder.
+pub type PanelNames = BTreeMap<String, BTreeMap<SlotId, String>>;
 
 /// What a review found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -59,10 +62,17 @@ pub struct FindingReport {
 }
 
 impl FindingsReport {
-    /// The report of `records`, the findings that `verdict` is about. `models` says which model each seat of the panel is: it
+    /// The report of `records`, the findings that `verdict` is about. `names` says which model each seat of a panel is: it
     /// is used when the vote is over.
     #[must_use]
-    pub fn new(verdict: &ReviewVerdict, records: &[&FindingRecord], models: &BTreeMap<SlotId, String>) -> Self {
+    pub fn new(verdict: &ReviewVerdict, records: &[&FindingRecord], names: &PanelNames) -> Self {
+        let raisers = |record: &FindingRecord| match &record.raised_by {
+            Witness::Panel { folder, slots } => {
+                let names = names.get(folder);
+                slots.iter().filter_map(|slot| names?.get(slot).cloned()).collect()
+            }
+            Witness::Votes { .. } | Witness::Person { .. } => Vec::new(),
+        };
         let found: Vec<_> = records.iter().map(|record| &record.finding).collect();
         let prints = fingerprints(&found);
         let mut findings: Vec<FindingReport> = records
@@ -83,7 +93,7 @@ impl FindingsReport {
                     description: finding.description.clone(),
                     evidence: finding.evidence.clone(),
                     suggestion: finding.suggestion.clone(),
-                    raised_by: record.raisers().iter().filter_map(|slot| models.get(slot).cloned()).collect(),
+                    raised_by: raisers(record),
                     votes: record.tally(),
                     fingerprint,
                 }
@@ -141,6 +151,12 @@ pub(super) const fn rule(severity: Severity) -> &'static str {
 }
 
 impl GateReport {
+    /// The findings that were shown to be mended, the worst first.
+    pub fn mended(&self) -> impl Iterator<Item = &FindingReport> {
+        let all = self.findings.iter().flat_map(|report| &report.findings);
+        all.filter(|finding| finding.state == FindingState::Verified)
+    }
+
     /// The findings that are ones, the worst first.
     pub fn sustained(&self) -> impl Iterator<Item = &FindingReport> {
         self.findings.iter().flat_map(|report| &report.findings).filter(|finding| finding.is_sustained())

@@ -1,5 +1,5 @@
 //! JUnit XML: one suite with one case for the gate, so that one that passes is not read as one without tests, and one for
-//! each finding that a review sustained.
+//! each finding that a review sustained, those included that a fix has mended.
 
 use quick_junit::{NonSuccessKind, Property, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
@@ -62,7 +62,7 @@ pub fn junit(report: &GateReport) -> Result<String, SerializeError> {
         property("coverage", &report.coverage());
     }
     suite.add_test_case(case);
-    for finding in report.sustained() {
+    for finding in report.sustained().chain(report.mended()) {
         suite.add_test_case(finding_case(report, finding));
     }
     let mut whole = Report::new(report.command.as_str());
@@ -75,7 +75,7 @@ pub fn junit(report: &GateReport) -> Result<String, SerializeError> {
     })
 }
 
-/// The case of one finding: failed where it is in the way, else passed with its words.
+/// The case of one finding: failed where it is in the way; passed with its words where it is not, or was mended.
 fn finding_case(report: &GateReport, finding: &FindingReport) -> TestCase {
     let (path, start, _) = report.place_of(finding);
     let told = without_controls(&finding.told());

@@ -3,8 +3,8 @@
 //! It begins with a mark that nobody sees, by which a script finds the comment of an earlier run and replaces it.
 
 use super::findings::FindingsReport;
-use super::model::{GateOutcome, GateReport, Ruling};
-use super::plain::{cut, found, votes};
+use super::model::{GateOutcome, GateReport, ReportCommand, Ruling};
+use super::plain::{cut, found, repaired, votes};
 use crate::findings::FindingState;
 use crate::verdict::inline_markdown;
 
@@ -29,7 +29,7 @@ const FILES: usize = 100;
 #[must_use]
 pub fn markdown(report: &GateReport) -> String {
     let (mark, command) = (mark(report), report.command.as_str());
-    let mut out = format!("{mark}\n## {command}: {}\n\n{}\n", heading(report.outcome), safe(&report.summary));
+    let mut out = format!("{mark}\n## {command}: {}\n\n{}\n", heading(report), safe(&report.summary));
     for detail in &report.details {
         out.push_str(&format!("\n{}\n", safe(detail)));
     }
@@ -43,6 +43,9 @@ pub fn markdown(report: &GateReport) -> String {
     }
     if let Some(ruling) = &report.ruling {
         push_ruling(&mut out, ruling);
+    }
+    for line in report.fix.iter().flat_map(repaired) {
+        out.push_str(&format!("\n{}.\n", safe(&line)));
     }
     if let Some(found) = &report.findings {
         push_findings(&mut out, found);
@@ -63,13 +66,15 @@ pub fn markdown(report: &GateReport) -> String {
     out
 }
 
-const fn heading(outcome: GateOutcome) -> &'static str {
-    match outcome {
-        GateOutcome::Approved => "approved",
-        GateOutcome::Unchanged => "nothing changed",
-        GateOutcome::Rejected => "rejected",
-        GateOutcome::NoDecision => "no decision",
-        GateOutcome::Failed => "could not run",
+const fn heading(report: &GateReport) -> &'static str {
+    match (report.command, report.outcome) {
+        (ReportCommand::Gate, GateOutcome::Approved) => "approved",
+        (ReportCommand::Gate, GateOutcome::Rejected) => "rejected",
+        (_, GateOutcome::Approved) => "passed",
+        (_, GateOutcome::Rejected) => "blocked",
+        (_, GateOutcome::Unchanged) => "nothing changed",
+        (_, GateOutcome::NoDecision) => "no decision",
+        (_, GateOutcome::Failed) => "could not run",
     }
 }
 

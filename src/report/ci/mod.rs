@@ -12,7 +12,7 @@ mod model;
 mod plain;
 mod sarif;
 
-pub use findings::{FindingReport, FindingsReport};
+pub use findings::{FindingReport, FindingsReport, PanelNames};
 pub use github::{annotations, step_summary};
 pub use gitlab::code_quality;
 pub use junit::junit;

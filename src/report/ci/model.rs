@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use super::findings::FindingsReport;
 use crate::config::{GateKind, GateSubject};
 use crate::ids::FormatVersion;
+use crate::report::FixRecord;
 
 /// What a gate found: what `team gate --json` prints, and what every other output is made of.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -40,6 +41,8 @@ pub struct GateReport {
     pub ruling: Option<Ruling>,
     /// What a review found; `null` where none was held.
     pub findings: Option<FindingsReport>,
+    /// How a fix went; `null` where none was made.
+    pub fix: Option<FixRecord>,
     /// What a reader should know besides.
     pub warnings: Vec<String>,
     /// The session's folder.

@@ -4,6 +4,7 @@ use super::findings::{FindingReport, FindingsReport};
 use super::model::{GateReport, Ruling};
 use crate::findings::FindingState;
 use crate::report::format::{one_line, without_controls};
+use crate::report::{FixBranch, FixRecord};
 
 /// The most characters of one text of a model.
 const TEXT: usize = 600;
@@ -39,6 +40,9 @@ pub(super) fn lines(report: &GateReport) -> Vec<String> {
     }
     if let Some(ruling) = &report.ruling {
         vote_lines(ruling, &mut lines);
+    }
+    if let Some(fix) = &report.fix {
+        lines.extend(repaired(fix).iter().map(|text| line(text, TEXT)));
     }
     if let Some(found) = &report.findings {
         finding_lines(found, &mut lines);
@@ -91,14 +95,37 @@ fn finding_lines(report: &FindingsReport, lines: &mut Vec<String>) {
 /// How many findings there are, in words.
 pub(super) fn found(report: &FindingsReport) -> String {
     let of = |wanted: fn(&FindingReport) -> bool| report.findings.iter().filter(|finding| wanted(finding)).count();
-    format!(
+    let mut told = format!(
         "findings: {} sustained, {} of them in the way ({}); {} rejected; {} not settled",
         of(FindingReport::is_sustained),
         of(|finding| finding.blocking),
         report.fail_on,
         of(|finding| finding.state == FindingState::Rejected),
         of(|finding| matches!(finding.state, FindingState::Raised | FindingState::NeedsPerson)),
-    )
+    );
+    let ended = [
+        ("mended", of(|finding| finding.state == FindingState::Verified)),
+        ("declined", of(|finding| finding.state == FindingState::Declined)),
+    ];
+    for (what, count) in ended.into_iter().filter(|(_, count)| *count > 0) {
+        told.push_str(&format!("; {count} {what}"));
+    }
+    told
+}
+
+/// How a fix went, in lines.
+pub(super) fn repaired(fix: &FixRecord) -> Vec<String> {
+    let count = |number: usize, one: &str, many: &str| match number {
+        1 => format!("1 {one}"),
+        number => format!("{number} {many}"),
+    };
+    let commits = count(fix.commits(), "commit", "commits");
+    let mut lines = vec![format!("repairs: {commits} in {}", count(fix.rounds.len(), "round", "rounds"))];
+    if let Some(FixBranch { name, commit }) = &fix.branch {
+        let short = commit.get(..12).unwrap_or(commit);
+        lines.push(format!("they are on the branch {name} ({short}), which was not pushed"));
+    }
+    lines
 }
 
 /// The count, in words.

@@ -63,6 +63,7 @@ pub(super) fn report(outcome: GateOutcome) -> GateReport {
             key_issues: vec![Issue { text: HOSTILE.to_owned(), count: 2 }],
         }),
         findings: None,
+        fix: None,
         warnings: vec![HOSTILE.to_owned()],
         session: Some(format!("/s/{HOSTILE}").into()),
     }

@@ -99,7 +99,10 @@ impl Sheet {
                 Some(notes) => headline::of_gate(verdict, notes),
                 None => headline::of_task(verdict),
             },
-            Published::Review(verdict) => headline::of_review(verdict),
+            Published::Review(verdict) => match gate_notes(&parts[0].records, redactor) {
+                Some(notes) => headline::of_reviewing_gate(verdict, notes),
+                None => headline::of_review(verdict),
+            },
             Published::Changed => headline::of_changed(),
             Published::Newer(version) => headline::of_newer(*version),
             Published::None => headline::of_open(view),
@@ -152,11 +155,18 @@ impl Sheet {
     }
 }
 
-/// What a gate told of the change before anybody was asked; `None` of what is no gate.
+/// What a gate told of the change before anybody was asked, and what it saw when all had answered; `None` of what is no
+/// gate.
 fn gate_notes(records: &[Record], redactor: &Redactor) -> Option<Vec<String>> {
     let Event::Created { kind: SessionKind::Gate, plan, .. } = &records.first()?.event else { return None };
-    let notes = plan.as_ref().and_then(|plan| plan.get("notes")?.as_array());
-    Some(notes.into_iter().flatten().filter_map(|note| Some(redactor.text(note.as_str()?))).collect())
+    let notes = plan.as_ref().and_then(|plan| plan.get("review").unwrap_or(plan).get("notes")?.as_array());
+    let before = notes.into_iter().flatten().filter_map(|note| note.as_str());
+    let after = records.iter().filter_map(|record| match &record.event {
+        Event::Remarked { text } => Some(text.as_str()),
+        _ => None,
+    });
+    // What makes the verdict one about something else comes first.
+    Some(after.chain(before).map(|note| redactor.text(note)).collect())
 }
 
 /// To the second, in UTC.

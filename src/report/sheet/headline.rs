@@ -108,6 +108,22 @@ pub(super) fn of_gate(verdict: &TaskVerdict, notes: Vec<String>) -> Headline {
     }
 }
 
+/// Of the review that a gate asked for, likewise.
+pub(super) fn of_reviewing_gate(verdict: &ReviewVerdict, notes: Vec<String>) -> Headline {
+    let review = of_review(verdict);
+    Headline {
+        first: notes,
+        standing: Standing::Undecided,
+        line: format!("The panel's review: {}", verdict.sentence),
+        sentence: format!(
+            "Whether the gate passed is told by the gate's own report: it may want a person to look, or a newer commit \
+             may be there. {}",
+            review.sentence
+        ),
+        ..review
+    }
+}
+
 /// Of one without.
 pub(super) fn of_open(view: &View) -> Headline {
     let (completed, all) = (view.status.count(SlotState::Completed), view.status.models.len());

@@ -16,4 +16,5 @@ pub use context::{Context, FailedSeat, Names, Seat};
 pub use document::{RENDERING, render};
 pub use escape::inline as inline_markdown;
 pub use headline::{banner, summary};
+pub use sections::inline_commands;
 pub use task::{TASK_RENDERING, render_task, task_summary};

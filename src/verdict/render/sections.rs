@@ -250,7 +250,8 @@ pub(super) fn missing(verdict: &Verdict, names: &Names, context: &Context) -> Op
 }
 
 /// `text` with what stands between backticks kept as code, and everything else escaped.
-pub(super) fn inline_commands(text: &str) -> String {
+#[must_use]
+pub fn inline_commands(text: &str) -> String {
     let mut out = String::new();
     for (index, part) in text.split('`').enumerate() {
         if index % 2 == 1 {

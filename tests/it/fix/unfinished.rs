@@ -78,8 +78,9 @@ fn a_kill_while_the_result_is_tested_has_it_tested_again() {
 
 #[test]
 fn a_second_turn_after_an_interrupt_is_on_a_record_that_was_opened_again() {
-    let bad_then_good =
-        format!("test -e \"$HOME/once\" || {{ touch \"$HOME/once\"; echo // >> src/sum.rs; echo done; exit 0; }}; {MENDS}");
+    let bad_then_good = format!(
+        "test -e \"$HOME/once\" || {{ touch \"$HOME/once\"; echo // >> src/sum.rs; echo done; exit 0; }}; {MENDS}"
+    );
     let repo = held(&bad_then_good);
     let mut running = tested(&repo);
     running.signal(Signal::SIGTERM);

@@ -28,7 +28,7 @@ pub(super) const SOUND: &str = "pub fn sum(items: &[u64]) -> u64 {
 pub(super) const SIGN: &str = "items.len() - 1";
 
 /// A finding, with what should be done about it.
-pub(super) fn finding(severity: &str, action: &str, title: &str) -> Value {
+pub(crate) fn finding(severity: &str, action: &str, title: &str) -> Value {
     json!({
         "severity": severity, "action": action, "file": "src/sum.rs", "line": 3, "title": title,
         "description": format!("{title}: the loop ends one item early."), "evidence": "As the code shows.",
@@ -43,28 +43,28 @@ pub(super) fn reply(findings: &[Value]) -> String {
 }
 
 /// The step of a reviewer that finds these as long as the fault is in the file.
-pub(super) fn looks(findings: &[Value]) -> String {
+pub(crate) fn looks(findings: &[Value]) -> String {
     format!("look src/sum.rs {SIGN} ;; {} ;; {}", reply(findings), reply(&[]))
 }
 
 /// The step by which judges go by what the change shows.
-pub(super) const WEIGH: &str = "weigh added summed items.len() - 1";
+pub(crate) const WEIGH: &str = "weigh added summed items.len() - 1";
 
 /// The title of the planted fault.
-pub(super) const PLANTED: &str = "The last item is never summed";
+pub(crate) const PLANTED: &str = "The last item is never summed";
 
 /// What the fault is mended to.
-pub(super) const MENDED: &str = "pub fn sum(items: &[u64]) -> u64 {
+pub(crate) const MENDED: &str = "pub fn sum(items: &[u64]) -> u64 {
     items.iter().copied().sum()
 }
 ";
 
 /// A shell script that mends the fault.
-pub(super) const MENDS: &str = "cat > /dev/null; printf 'pub fn sum(items: &[u64]) -> u64 {\\n    \
+pub(crate) const MENDS: &str = "cat > /dev/null; printf 'pub fn sum(items: &[u64]) -> u64 {\\n    \
     items.iter().copied().sum()\\n}\\n' > src/sum.rs; echo F01: summed all";
 
 /// Three reviewers of which two find the fault with this action, and a fixer that runs a script.
-pub(super) fn panel(action: &str, fixer: &str) -> TeamToml {
+pub(crate) fn panel(action: &str, fixer: &str) -> TeamToml {
     let found = [finding("high", action, PLANTED)];
     let settings = TeamToml::new()
         .agent("ra", &[&looks(&found), WEIGH])
@@ -75,7 +75,7 @@ pub(super) fn panel(action: &str, fixer: &str) -> TeamToml {
 }
 
 /// The same with a fixer that runs this script.
-pub(super) fn with_fixer(settings: TeamToml, script: &str) -> TeamToml {
+pub(crate) fn with_fixer(settings: TeamToml, script: &str) -> TeamToml {
     let command = toml::Value::from(vec!["sh", "-c", script]);
     settings.model("fixer", &[("command", command)]).key("fix", keys("fixer = \"fixer\""))
 }
@@ -86,12 +86,12 @@ pub(super) fn keys(text: &str) -> toml::Value {
 }
 
 /// A repository whose `main` is sound, and whose branch `topic` plants the fault.
-pub(super) struct Repo {
-    pub(super) env: TestEnv,
+pub(crate) struct Repo {
+    pub(crate) env: TestEnv,
 }
 
 impl Repo {
-    pub(super) fn with(config: &TeamToml) -> Self {
+    pub(crate) fn with(config: &TeamToml) -> Self {
         Self::of(TestEnv::new(), config)
     }
 
@@ -110,7 +110,7 @@ impl Repo {
     }
 
     /// Commits all that there is, and gives the hash.
-    pub(super) fn commit(&self, message: &str) -> String {
+    pub(crate) fn commit(&self, message: &str) -> String {
         self.git(&["add", "-A"]);
         self.git(&["commit", "-q", "--allow-empty", "-m", message]);
         self.git(&["rev-parse", "HEAD"])
@@ -118,13 +118,13 @@ impl Repo {
 
     /// Runs git in the project, and gives what it prints.
     #[track_caller]
-    pub(super) fn git<S: AsRef<OsStr>>(&self, arguments: &[S]) -> String {
+    pub(crate) fn git<S: AsRef<OsStr>>(&self, arguments: &[S]) -> String {
         git(&self.env, arguments)
     }
 
     /// Runs `team fix`; fails unless it exits with `code`. Gives stdout and stderr.
     #[track_caller]
-    pub(super) fn fix(&self, options: &[&str], code: i32) -> (String, String) {
+    pub(crate) fn fix(&self, options: &[&str], code: i32) -> (String, String) {
         finish(&self.env, &[&["fix"], options].concat(), code)
     }
 
@@ -134,18 +134,18 @@ impl Repo {
         finish(&self.env, arguments, code)
     }
 
-    pub(super) fn session(&self) -> Session {
+    pub(crate) fn session(&self) -> Session {
         self.env.session()
     }
 
     /// The branches, without those that there were.
-    pub(super) fn new_branches(&self) -> Vec<String> {
+    pub(crate) fn new_branches(&self) -> Vec<String> {
         let all = self.git(&["branch", "--format=%(refname:short)"]);
         all.lines().filter(|name| !["main", "topic"].contains(name)).map(str::to_owned).collect()
     }
 
     /// Everything in the user's work tree but sessions, and the index and branches.
-    pub(super) fn of_the_user(&self) -> BTreeMap<String, Vec<u8>> {
+    pub(crate) fn of_the_user(&self) -> BTreeMap<String, Vec<u8>> {
         let mut found = BTreeMap::new();
         let root = self.env.project();
         collect(&root, &root, &mut found);
@@ -159,7 +159,7 @@ impl Repo {
     }
 
     /// The state of each finding, by the last line of the ledger about it.
-    pub(super) fn states(&self) -> BTreeMap<String, String> {
+    pub(crate) fn states(&self) -> BTreeMap<String, String> {
         let ledger = self.session().text("findings.jsonl");
         let mut states = BTreeMap::new();
         for line in ledger.lines() {

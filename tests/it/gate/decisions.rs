@@ -101,6 +101,12 @@ fn a_head_that_moved_while_the_panel_was_at_work_is_stale_whatever_the_votes() {
         let report: serde_json::Value = serde_json::from_str(&gate.stdout()).unwrap();
         assert_eq!(report["subject"]["head"], first);
         assert!(report["summary"].as_str().unwrap().starts_with("stale: "), "{report:#}");
+        // The session knows it too.
+        let (told, _) = crate::support::finish(&repo.env, &["report", "--text"], 0);
+        for text in [&told, &repo.env.session().text("verdict.md")] {
+            assert!(text.contains("stale: `HEAD` is"), "{text}");
+        }
+        crate::support::finish(&repo.env, &["verify"], 0);
         // The votes are on record all the same.
         assert_eq!(report["ruling"]["members"].as_array().unwrap().len(), 2);
     }

@@ -117,7 +117,7 @@ fn demands_on_answers_are_those_of_the_command_line() {
     let status = status_until(&mut client, &begun["session"], |status| status["state"] == "failed");
     assert!(status["slots"].as_array().unwrap().iter().all(|slot| slot["reason"] == "too_short"), "{status}");
     let said = client.refused(&json!({"mode": "run", "input": "which?", "require_pattern": "("}));
-    assert!(said.starts_with("`--require-pattern`: "), "{said}");
+    assert!(said.starts_with("`require_pattern`: "), "{said}");
     client.leave();
 }
 

@@ -97,7 +97,10 @@ fn unknown_tools_methods_and_wrong_types_are_told_with_their_place() {
     let env = quick();
     let mut client = McpClient::connect(&env);
     let unknown = client.request("tools/call", &json!({"name": "tema", "arguments": {}}));
-    assert_eq!(unknown["error"], json!({"code": -32602, "message": "there is no tool `tema`; there is `team`"}));
+    assert_eq!(
+        unknown["error"],
+        json!({"code": -32602, "message": "there is no tool `tema`; there is `team`, `team_review`, `team_fix`, `team_respond`"})
+    );
     assert_eq!(client.request("sessions/list", &json!({}))["error"]["code"], -32601);
     for params in [json!({"name": 5}), json!({"name": "team", "arguments": "mode=run"}), json!({}), json!([1])] {
         let reply = client.request("tools/call", &params);

@@ -168,6 +168,6 @@ fn the_verdict_and_the_report_are_resources() {
     }
     let templates = client.request("resources/templates/list", &json!({}))["result"]["resourceTemplates"].clone();
     let names: Vec<&Value> = templates.as_array().unwrap().iter().map(|template| &template["name"]).collect();
-    assert_eq!(names, ["verdict", "report", "consolidated"]);
+    assert_eq!(names, ["verdict", "report", "consolidated", "findings"]);
     client.leave();
 }

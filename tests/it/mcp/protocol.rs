@@ -73,21 +73,29 @@ fn without_a_handshake_a_request_that_lacks_its_version_or_has_a_wrong_one_is_to
 }
 
 #[test]
-fn the_tool_is_described_with_a_closed_schema_and_honest_hints() {
+fn each_tool_is_described_in_few_words_with_a_closed_schema_and_honest_hints() {
     let env = quick();
     let mut client = McpClient::connect(&env);
-    let tools = client.request("tools/list", &json!({}))["result"]["tools"].clone();
-    assert_eq!(tools.as_array().unwrap().len(), 1, "{tools}");
-    let tool = &tools[0];
-    assert_eq!(tool["inputSchema"]["additionalProperties"], false);
-    assert_eq!(tool["inputSchema"]["required"], json!(["mode"]));
+    let reply = client.request("tools/list", &json!({}));
+    let tools = reply["result"]["tools"].as_array().unwrap();
+    let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["team", "team_review", "team_fix", "team_respond"]);
+    // All of it is in the context of whoever may call one.
+    assert!(reply.to_string().len() < 12_500, "{} bytes", reply.to_string().len());
+    for tool in tools {
+        assert_eq!(tool["inputSchema"]["additionalProperties"], false);
+        jsonschema::validator_for(&tool["inputSchema"]).unwrap();
+        let hints = &tool["annotations"];
+        assert_eq!((&hints["readOnlyHint"], &hints["idempotentHint"]), (&json!(false), &json!(false)));
+        // What is declined or ended stays so; everything else only adds.
+        assert_eq!(hints["destructiveHint"], tool["name"] == "team_respond");
+        assert_eq!(hints["openWorldHint"], true);
+    }
+    assert_eq!(tools[0]["inputSchema"]["required"], json!(["mode"]));
+    assert_eq!(tools[3]["inputSchema"]["required"], json!(["path"]));
     let modes =
         json!(["run", "judge", "run-and-judge", "vote", "status", "cancel", "list", "show", "verify", "resume"]);
-    assert_eq!(tool["inputSchema"]["properties"]["mode"]["enum"], modes);
-    jsonschema::validator_for(&tool["inputSchema"]).unwrap();
-    let hints = &tool["annotations"];
-    assert_eq!((&hints["readOnlyHint"], &hints["destructiveHint"]), (&json!(false), &json!(false)));
-    assert_eq!((&hints["idempotentHint"], &hints["openWorldHint"]), (&json!(false), &json!(true)));
+    assert_eq!(tools[0]["inputSchema"]["properties"]["mode"]["enum"], modes);
     client.leave();
 }
 
@@ -97,7 +105,7 @@ fn prompts_are_listed_and_filled_in() {
     let mut client = McpClient::connect(&env);
     let prompts = client.request("prompts/list", &json!({}))["result"]["prompts"].clone();
     let names: Vec<&str> = prompts.as_array().unwrap().iter().map(|prompt| prompt["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["best-answer", "approve", "read-verdict"]);
+    assert_eq!(names, ["best-answer", "approve", "review-change", "fix-findings", "read-verdict"]);
     let arguments = json!({"question": "Why is the sky blue?", "models": "zebra,yak"});
     let filled = client.request("prompts/get", &json!({"name": "best-answer", "arguments": arguments}));
     let text = filled["result"]["messages"][0]["content"]["text"].as_str().unwrap();

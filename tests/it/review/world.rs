@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::support::{Session, TeamToml, TestEnv, finish, git};
 
 /// The fault that is planted: the last item is never summed.
-pub(super) const FAULTY: &str = "pub fn sum(items: &[u64]) -> u64 {
+pub(crate) const FAULTY: &str = "pub fn sum(items: &[u64]) -> u64 {
     let mut total = 0;
     for index in 0..items.len() - 1 {
         total += items[index];
@@ -17,23 +17,23 @@ pub(super) const FAULTY: &str = "pub fn sum(items: &[u64]) -> u64 {
 ";
 
 /// What it was before.
-pub(super) const SOUND: &str = "pub fn sum(items: &[u64]) -> u64 {
+pub(crate) const SOUND: &str = "pub fn sum(items: &[u64]) -> u64 {
     items.iter().sum()
 }
 ";
 
 /// What a good reviewer says of it.
-pub(super) fn planted() -> Value {
+pub(crate) fn planted() -> Value {
     finding("high", "src/sum.rs", 3, "The last item is never summed", "The loop ends one item early.")
 }
 
 /// What a reviewer makes up.
-pub(super) fn invented() -> Value {
+pub(crate) fn invented() -> Value {
     finding("critical", "src/sum.rs", 6, "SQL injection in the query", "The query is built from user input.")
 }
 
 /// A finding.
-pub(super) fn finding(severity: &str, file: &str, line: u32, title: &str, description: &str) -> Value {
+pub(crate) fn finding(severity: &str, file: &str, line: u32, title: &str, description: &str) -> Value {
     json!({
         "severity": severity, "action": "auto-fix", "file": file, "line": line, "title": title,
         "description": description, "evidence": "As the code shows.", "suggestion": "Mend it.",
@@ -41,40 +41,40 @@ pub(super) fn finding(severity: &str, file: &str, line: u32, title: &str, descri
 }
 
 /// A reply that ends in a `findings` block with these, as the text of a step.
-pub(super) fn reply(findings: &[Value]) -> String {
+pub(crate) fn reply(findings: &[Value]) -> String {
     let block = json!({ "findings": findings }).to_string().replace('\\', "\\\\");
     format!("I looked at all of it.\\n\\n```findings\\n{block}\\n```")
 }
 
 /// The step of a reviewer that finds these.
-pub(super) fn finds(findings: &[Value]) -> String {
+pub(crate) fn finds(findings: &[Value]) -> String {
     format!("answer {}", reply(findings))
 }
 
 /// A `team.toml` of reviewers `ra`, `rb` and so on with these steps; they are the panel.
-pub(super) fn reviewers(steps: &[&[&str]]) -> TeamToml {
+pub(crate) fn reviewers(steps: &[&[&str]]) -> TeamToml {
     let names: Vec<String> = (b'a'..).take(steps.len()).map(|letter| format!("r{}", char::from(letter))).collect();
     let config = steps.iter().zip(&names).fold(TeamToml::new(), |config, (steps, name)| config.agent(name, steps));
     config.panel(&names.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// Three reviewers of which two find the fault, one of these makes another up, and all vote by what the code shows.
-pub(super) fn good_panel() -> TeamToml {
+pub(crate) fn good_panel() -> TeamToml {
     let weigh = "weigh word summed";
     reviewers(&[&[&finds(&[planted()]), weigh], &[&finds(&[planted(), invented()]), weigh], &[&finds(&[]), weigh]])
 }
 
 /// A repository whose `main` is sound, and whose branch `topic` plants the fault.
-pub(super) struct Repo {
-    pub(super) env: TestEnv,
+pub(crate) struct Repo {
+    pub(crate) env: TestEnv,
 }
 
 impl Repo {
-    pub(super) fn with(config: &TeamToml) -> Self {
+    pub(crate) fn with(config: &TeamToml) -> Self {
         Self::of(TestEnv::new(), config)
     }
 
-    pub(super) fn of(env: TestEnv, config: &TeamToml) -> Self {
+    pub(crate) fn of(env: TestEnv, config: &TeamToml) -> Self {
         let repo = Self { env };
         repo.git(&["init", "-q", "-b", "main"]);
         repo.env.write("src/sum.rs", SOUND);
@@ -88,7 +88,7 @@ impl Repo {
     }
 
     /// Commits all that there is, and gives the hash.
-    pub(super) fn commit(&self, message: &str) -> String {
+    pub(crate) fn commit(&self, message: &str) -> String {
         self.git(&["add", "-A"]);
         self.git(&["commit", "-q", "--allow-empty", "-m", message]);
         self.git(&["rev-parse", "HEAD"])
@@ -96,17 +96,17 @@ impl Repo {
 
     /// Runs git in the project, and gives what it prints.
     #[track_caller]
-    pub(super) fn git<S: AsRef<OsStr>>(&self, arguments: &[S]) -> String {
+    pub(crate) fn git<S: AsRef<OsStr>>(&self, arguments: &[S]) -> String {
         git(&self.env, arguments)
     }
 
     /// Runs `team review`; fails unless it exits with `code`. Gives stdout and stderr.
     #[track_caller]
-    pub(super) fn review(&self, options: &[&str], code: i32) -> (String, String) {
+    pub(crate) fn review(&self, options: &[&str], code: i32) -> (String, String) {
         finish(&self.env, &[&["review"], options].concat(), code)
     }
 
-    pub(super) fn session(&self) -> Session {
+    pub(crate) fn session(&self) -> Session {
         self.env.session()
     }
 }

@@ -122,13 +122,24 @@ impl McpClient {
 
     /// Begins a call of the tool `team`.
     pub(crate) fn begin(&mut self, arguments: &Value) -> u64 {
-        self.send("tools/call", &json!({"name": "team", "arguments": arguments}))
+        self.begin_of("team", arguments)
+    }
+
+    /// Begins a call of the tool `name`.
+    pub(crate) fn begin_of(&mut self, name: &str, arguments: &Value) -> u64 {
+        self.send("tools/call", &json!({"name": name, "arguments": arguments}))
     }
 
     /// Calls the tool; gives the result.
     #[track_caller]
     pub(crate) fn call(&mut self, arguments: &Value) -> Called {
-        let id = self.begin(arguments);
+        self.call_of("team", arguments)
+    }
+
+    /// Calls the tool `name`; gives the result.
+    #[track_caller]
+    pub(crate) fn call_of(&mut self, name: &str, arguments: &Value) -> Called {
+        let id = self.begin_of(name, arguments);
         Called(self.reply(id))
     }
 
@@ -141,7 +152,13 @@ impl McpClient {
     /// Calls the tool, which must fail; gives what it says.
     #[track_caller]
     pub(crate) fn refused(&mut self, arguments: &Value) -> String {
-        let called = self.call(arguments);
+        self.refused_of("team", arguments)
+    }
+
+    /// Calls the tool `name`, which must fail; gives what it says.
+    #[track_caller]
+    pub(crate) fn refused_of(&mut self, name: &str, arguments: &Value) -> String {
+        let called = self.call_of(name, arguments);
         assert_eq!(called.0["result"]["isError"], true, "{arguments}: {}", called.0);
         called.text(0)
     }

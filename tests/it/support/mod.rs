@@ -18,6 +18,7 @@ mod talking;
 mod talks;
 mod terminal;
 mod voting;
+mod ways;
 
 pub(crate) use background::Background;
 pub(crate) use config::TeamToml;
@@ -33,3 +34,4 @@ pub(crate) use talking::program;
 pub(crate) use talks::{Talks, Told, endpoint, messages, strongest};
 pub(crate) use terminal::Terminal;
 pub(crate) use voting::{APPROVE, assert_consistent, finish, judges, run_and_judge, sha256, voters};
+pub(crate) use ways::{level, ways};

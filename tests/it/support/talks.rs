@@ -146,9 +146,8 @@ impl Talks {
         self.asked += 1;
         let place = self.prompts.join(self.asked.to_string());
         std::fs::create_dir_all(&place).unwrap();
-        let (whole, further) = (place.join("whole.md"), place.join("further.md"));
+        let whole = place.join("whole.md");
         std::fs::write(&whole, prompt).unwrap();
-        std::fs::write(&further, continuing).unwrap();
         let new = NewRound {
             judges: vec![model.clone()],
             isolation: "none".to_owned(),
@@ -158,8 +157,13 @@ impl Talks {
         };
         let (round, mut panel) = self.session().open_round(new, Timestamp::now(), &mut rand::rng()).unwrap();
         let slot = *panel.status().models.keys().next().unwrap();
-        let next =
-            NextTurn { of: Self::reviewer(), panel: panel.layout(), slot, prompt: &whole, continuing: Some(&further) };
+        let next = NextTurn {
+            of: Self::reviewer(),
+            panel: panel.layout(),
+            slot,
+            prompt: &whole,
+            continuing: Some(continuing),
+        };
         let reuse = self.reuse;
         let turn = roles::next(self.session(), next, reuse, Timestamp::now()).unwrap();
         let job = SlotJob {

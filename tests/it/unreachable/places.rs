@@ -1,14 +1,12 @@
 //! What a slot has and keeps: its prompt, its own folder, HOME, private folders in place of shared ones; and what is hidden
 //! in sessions that lie elsewhere.
 
-use std::path::Path;
-
 use nix::sys::signal::Signal;
 use nix::unistd::geteuid;
-use team::isolation::{Level, Preference, probe};
+use team::isolation::Level;
 use toml::Value;
 
-use crate::support::{APPROVE, TeamToml, TestEnv, finish, wait_until};
+use crate::support::{APPROVE, TeamToml, TestEnv, finish, level, wait_until, ways};
 
 fn command(words: &[&str]) -> (&'static str, Value) {
     ("command", Value::Array(words.iter().copied().map(Value::from).collect()))
@@ -16,26 +14,6 @@ fn command(words: &[&str]) -> (&'static str, Value) {
 
 fn shell(script: &str) -> (&'static str, Value) {
     command(&["sh", "-c", script])
-}
-
-/// How well session files are kept here when nothing says otherwise.
-fn level() -> Level {
-    probe(Preference::Strongest, Some(Path::new(env!("CARGO_BIN_EXE_team")))).mechanism.files()
-}
-
-/// Each way that hides files here, as the value of `TEAM_ISOLATION`.
-fn ways() -> Vec<&'static str> {
-    let supervisor = Path::new(env!("CARGO_BIN_EXE_team"));
-    let rules = probe(Preference::Landlock, Some(supervisor)).mechanism.files() == Level::Partial;
-    let mut ways = Vec::new();
-    if level() == Level::Enforced {
-        ways.push("");
-    }
-    if rules {
-        ways.push("landlock");
-    }
-    assert!(!ways.is_empty(), "neither namespaces nor Landlock work here: nothing of this can be tested");
-    ways
 }
 
 #[test]

@@ -61,7 +61,8 @@ pub(crate) struct Answer<'p> {
 pub(crate) enum Weighing {
     All(&'static str),
     Word(String),
-    Added(String, String),
+    /// Words of findings, each with what a line that the change adds must hold.
+    Added(Vec<(String, String)>),
     /// A file of its folder, and what it must hold.
     Looks(String, String),
     Garbage,
@@ -82,9 +83,10 @@ impl FromStr for Weighing {
             ("reject", "") => Self::All("REJECT"),
             ("ask", "") => Self::All("ASK"),
             ("word", word) if !word.is_empty() => Self::Word(word.to_owned()),
-            ("added", rest) if rest.contains(' ') => {
-                let (word, line) = rest.split_once(' ').unwrap_or_default();
-                Self::Added(word.to_owned(), line.to_owned())
+            ("added", rest) => {
+                let facts = rest.split(";;").map(|fact| fact.trim().split_once(' '));
+                let facts = facts.map(|fact| fact.map(|(word, line)| (word.to_owned(), line.to_owned())));
+                Self::Added(facts.collect::<Option<_>>().ok_or_else(|| format!("unknown rule `{text}`"))?)
             }
             ("looks", rest) if rest.contains(' ') => {
                 let (file, text) = rest.split_once(' ').unwrap_or_default();
@@ -129,7 +131,11 @@ pub(crate) fn weigh(rule: &Weighing, prompt: &str, findings: &[Answer<'_>]) -> S
         let verdict = match rule {
             Weighing::All(verdict) => verdict,
             Weighing::Word(word) if finding.text.contains(word.as_str()) => "SUSTAIN",
-            Weighing::Added(word, line) if finding.text.contains(word.as_str()) && adds(prompt, line) => "SUSTAIN",
+            Weighing::Added(facts)
+                if facts.iter().any(|(word, line)| finding.text.contains(word) && adds(prompt, line)) =>
+            {
+                "SUSTAIN"
+            }
             Weighing::Looks(file, text) if holds(file, text) => "SUSTAIN",
             Weighing::Missing if finding.alias == last => continue,
             Weighing::Missing => "SUSTAIN",

@@ -152,10 +152,11 @@ fn votes(record: &FindingRecord, panels: &Panels<'_>, redactor: &Redactor) -> Ve
         return votes.iter().map(row).collect();
     };
     let of = |judge: &crate::findings::JudgeOnFindings| {
-        if let Some(vote) = judge.ballot.votes.iter().find(|vote| vote.finding == record.id) {
+        let said = judge.said();
+        if let Some(vote) = said.votes.iter().find(|vote| vote.finding == record.id) {
             return Some(row(seat(judge.id), vote.verdict, vote.confidence, redactor.text(&vote.summary)));
         }
-        let missing = judge.ballot.missing.iter().find(|missing| missing.finding == record.id)?;
+        let missing = said.missing.iter().find(|missing| missing.finding == record.id)?;
         Some(FindingVoteRow {
             judge: seat(judge.id),
             kind: "missing",

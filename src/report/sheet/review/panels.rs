@@ -93,7 +93,7 @@ impl<'a> Panels<'a> {
             let voters = review.ballots.as_ref().map_or_else(
                 || if review.judges.is_empty() { "no vote was held".to_owned() } else { "unknown".to_owned() },
                 |ballots| {
-                    let voted = ballots.judges.iter().filter(|judge| !judge.ballot.votes.is_empty()).count();
+                    let voted = ballots.judges.iter().filter(|judge| judge.votes().next().is_some()).count();
                     format!("{voted} of {}", ballots.judges.len())
                 },
             );
@@ -146,7 +146,8 @@ impl<'a> Panels<'a> {
         for review in &self.reviews {
             let Some(ballots) = &review.ballots else { continue };
             for judge in &ballots.judges {
-                let count = |vote| judge.ballot.votes.iter().filter(|cast| cast.verdict == vote).count();
+                let said = judge.said();
+                let count = |vote| said.votes.iter().filter(|cast| cast.verdict == vote).count();
                 rows.push(FindingJudgeRow {
                     panel: review.number,
                     seat: Seat { id: judge.id, name: review.judges.first().and_then(|part| part.name_of(judge.id)) },
@@ -155,7 +156,7 @@ impl<'a> Panels<'a> {
                     sustain: count(FindingVote::Sustain),
                     reject: count(FindingVote::Reject),
                     ask: count(FindingVote::Ask),
-                    missing: judge.ballot.missing.len(),
+                    missing: said.missing.len(),
                 });
             }
         }
