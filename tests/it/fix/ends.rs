@@ -52,7 +52,7 @@ fn a_fixer_that_a_person_cancels_is_not_asked_again_and_a_person_decides() {
     let asked = repo.env.home().join("asked");
     wait_until("the fixer at work", || asked.exists().then_some(()));
     let (_, told) = repo.team(&["cancel", "latest", "01"], 0);
-    assert!(told.contains("slot 01") && told.contains("cancelled"), "{told}");
+    assert!(told.contains("slot 01") && told.contains("is CANCELLED"), "{told}");
     assert_eq!(running.wait().code(), Some(5), "{}", running.stderr());
     assert_eq!(std::fs::read_to_string(&asked).unwrap().lines().count(), 1);
     let session = repo.session();

@@ -69,7 +69,7 @@ fn a_reviewer_that_a_person_cancels_when_it_is_asked_once_more_is_not_asked_anew
     let session = repo.env.session();
     let slot = session.round("reviews/impl-review").id_of("rc");
     let (_, told) = finish(&repo.env, &["cancel", "latest", &slot], 0);
-    assert!(told.contains(&format!("slot {slot}")) && told.contains("cancelled"), "{told}");
+    assert!(told.contains(&format!("slot {slot} of")), "{told}");
     assert_eq!(running.wait().code(), Some(1), "{}", running.stderr());
     assert!(!session.has("reviews/impl-review/fresh"));
     assert_eq!(session.json("verdict.json")["seats"]["usable"], 2);
@@ -116,7 +116,7 @@ fn a_judge_of_findings_can_be_cancelled_alone() {
     let mut running = begun(&repo);
     let slot = repo.env.session().round("reviews/impl-review/judging").id_of("jb");
     let (_, told) = finish(&repo.env, &["cancel", "latest", &slot], 0);
-    assert!(told.contains(&format!("judge {slot}")) && told.contains("cancelled"), "{told}");
+    assert!(told.contains(&format!("judge {slot} of")) && told.contains("is CANCELLED"), "{told}");
     assert_eq!(running.wait().code(), Some(1), "{}", running.stderr());
     finish(&repo.env, &["verify"], 0);
 }
