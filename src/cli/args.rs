@@ -48,7 +48,7 @@ Examples:
   team run -m claude:opus,codex \"Why is the sky blue?\"        only the answers
   team judge latest                                           vote on a finished run
   team vote -m claude,codex,ollama@qwen3 plan.md              approve or reject a text
-  team review -m claude,codex,gemini                          what this branch changes: findings that survive a vote
+  team review -m claude,codex,gemini                          what in this branch survives a vote
   team fix --fixer claude                                     repaired on a branch of its own
   team resume                                                 go on where a run was cut off
   team show latest --reveal                                   who wrote what
@@ -496,6 +496,25 @@ mod tests {
         let listed = abouts(&command);
         command.build();
         assert_eq!(abouts(&command), listed);
+    }
+
+    /// It is wrapped by its width when it is shown: a line that ends in the middle of a paragraph would be wrapped twice.
+    #[test]
+    fn what_stands_below_the_options_is_wrapped_once() {
+        let mut command = Cli::command();
+        command.build();
+        for command in std::iter::once(&command).chain(command.get_subcommands()) {
+            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let lines: Vec<&str> = text.lines().collect();
+            let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ') && !line.ends_with(':');
+            for pair in lines.windows(2) {
+                let is_broken = is_prose(pair[0]) && !pair[1].is_empty() && !pair[1].starts_with(' ');
+                assert!(!is_broken, "{}: {}", command.get_name(), pair[0]);
+            }
+            for line in lines.iter().filter(|line| line.starts_with(' ')) {
+                assert!(line.chars().count() <= 100, "{}: {line}", command.get_name());
+            }
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::args::FixArgs;
+use super::asking::can_ask;
 use super::choosing::remember;
 use super::context::Context;
 use super::estimate;
@@ -43,21 +44,14 @@ pub(super) async fn fix(args: &FixArgs, context: &Context) -> Result<ExitCode> {
     // An estimate writes nothing.
     let estimate = args.who.choice.estimate;
     let outputs = if estimate { Outputs::none() } else { Outputs::of(&args.outputs, context)? };
-    let (outcome, called) = match work(args, context).await {
+    let (report, text, error) = match work(args, context).await {
         Ok(Ended::Estimated(code)) => return Ok(code),
         Err(error) if estimate => return Err(error),
-        Ok(Ended::Fixed { outcome, called }) => (outcome, called),
-        Err(error) => return finish(context, &outputs, &fix::not_begun(&error), None, Some(error)),
+        Ok(Ended::Fixed(outcome, Shown::No)) => (fix::reported(&outcome)?, outcome.verdict, None),
+        Ok(Ended::Fixed(outcome, Shown::Already)) => (fix::reported(&outcome)?, None, None),
+        Err(error) => (fix::not_begun(&error), None, Some(error)),
     };
-    let code = finish(context, &outputs, &fix::reported(&outcome)?, outcome.verdict.as_deref(), None)?;
-    // `--yes` consents to one round, and no more: then it waits, whoever is there.
-    if args.repairs.yes {
-        return Ok(code);
-    }
-    let terms = respond::Terms::of(false, &args.pace);
-    let Some(decided) = respond::decided(&outcome, &called, &terms, context).await? else { return Ok(code) };
-    outputs.write(&fix::reported(&decided)?, context)?;
-    Ok(decided.exit_code())
+    finish(context, &outputs, &report, text.as_deref(), error)
 }
 
 /// How the command ended.
@@ -65,12 +59,15 @@ enum Ended {
     /// Nobody was to be asked.
     Estimated(ExitCode),
     /// The panel was asked.
-    Fixed {
-        /// What it came to.
-        outcome: Box<Outcome>,
-        /// How the session is named on a command line.
-        called: String,
-    },
+    Fixed(Box<Outcome>, Shown),
+}
+
+/// Whether what it came to was printed.
+enum Shown {
+    /// It is still to be.
+    No,
+    /// Before somebody was asked.
+    Already,
 }
 
 async fn work(args: &FixArgs, context: &Context) -> Result<Ended> {
@@ -125,7 +122,7 @@ async fn work(args: &FixArgs, context: &Context) -> Result<Ended> {
     };
     request.check()?;
     if args.who.choice.estimate {
-        let whole = estimate_fix(&request, &judging(&request.review, config), settings.session_reuse);
+        let whole = estimate_fix(&request, &judging(&request.review, config));
         return estimate::show(context, &whole).map(Ended::Estimated);
     }
     if let Some(chosen) = &chosen {
@@ -140,8 +137,16 @@ async fn work(args: &FixArgs, context: &Context) -> Result<Ended> {
     let prepared = prepare(context, config, &asked, folder, args.rules.require_blind).await?;
     let work = async |context: engine::Context<'_>| fix::fix(request, context, &mut rand::rng()).await;
     let outcome = conclude_silently(context, prepared, work).await?;
+    // `--yes` consents to one round and no more: then it waits, whoever is there.
+    if outcome.exit_code() != ExitCode::WAITING || args.repairs.yes || !can_ask(context) {
+        return Ok(Ended::Fixed(Box::new(outcome), Shown::No));
+    }
+    context.printer.document(outcome.verdict.as_deref().unwrap_or_default())?;
     let called = Catalogue::new(&settings.sessions_dir).reference(&outcome.layout);
-    Ok(Ended::Fixed { outcome: Box::new(outcome), called })
+    let terms = respond::Terms::of(false, &args.pace);
+    let outcome = respond::decide(&outcome.layout, &called, &terms, context).await?.unwrap_or(outcome);
+    let shown = if outcome.exit_code() == ExitCode::WAITING { Shown::Already } else { Shown::No };
+    Ok(Ended::Fixed(Box::new(outcome), shown))
 }
 
 /// The repository and the commits, and the settings of the base: what is run is not for the branch to say.

@@ -7,9 +7,9 @@ use std::time::Duration;
 use super::args::{PaceArgs, RespondArgs, ResumeArgs};
 use super::asking::{ask, can_ask};
 use super::context::Context;
-use super::panel::{conclude, show_outcome};
+use super::panel::{Prepared, conclude, conclude_silently, show_outcome};
 use super::resume::{pace, prepare_again};
-use crate::engine::{Outcome, ResumeOptions};
+use crate::engine::{self, Outcome, ResumeOptions};
 use crate::error::{Error, ExitCode, Result};
 use crate::git::Git;
 use crate::pipeline::fix::{self, Ending, LeftOfFix, Response, check_response, decide_afterwards, finished_fix};
@@ -40,7 +40,7 @@ pub(super) async fn resume_fix(
         context.printer.note(format!("`{}` waits for a decision; `team respond {called}` answers", session.id()));
         let layout = session.layout().clone();
         drop((left, session));
-        return Ok(code_of(decide(layout, called, &terms, context).await?.as_ref()));
+        return decide_and_show(&layout, called, &terms, context).await;
     }
     context.printer.note(format!("going on with `{}`", session.id()));
     let prepared = prepare_again(context, &session, &left.rest().asked(), left.rest().terms()).await?;
@@ -63,34 +63,19 @@ impl Terms {
     }
 }
 
-/// The exit code of a fix that came to an end; one that waits for a decision goes on where a person is there to make it.
-async fn after(outcome: &Outcome, called: &str, terms: &Terms, context: &Context) -> Result<ExitCode> {
-    let decided = decided(outcome, called, terms, context).await?;
-    Ok(decided.as_ref().unwrap_or(outcome).exit_code())
-}
-
-/// What a fix that waits for a decision came to where a person was there to make it; `None` where nobody made one.
-pub(super) async fn decided(
-    outcome: &Outcome,
-    called: &str,
-    terms: &Terms,
-    context: &Context,
-) -> Result<Option<Outcome>> {
-    match outcome.exit_code() {
-        ExitCode::WAITING => decide(outcome.layout.clone(), called, terms, context).await,
-        _ => Ok(None),
-    }
-}
-
-/// Asks a person on a terminal what is to be decided, as long as there is something, and goes on with the fix.
-async fn decide(layout: Layout, called: &str, terms: &Terms, context: &Context) -> Result<Option<Outcome>> {
-    let mut decided = None;
+/// Asks a person on a terminal what is to be decided, as long as there is something, and goes on with the fix; the page of
+/// the first decision is on the screen. Gives what it came to; `None` where nothing was decided.
+pub(super) async fn decide(layout: &Layout, called: &str, terms: &Terms, context: &Context) -> Result<Option<Outcome>> {
+    let mut last = None;
     while can_ask(context) {
         let session = Session::open(layout.clone())?;
         let left = left_of(&session, terms, context).await?;
         let Some(to_decide) = left.waits().cloned() else { break };
         // Nobody is kept from it meanwhile: the answer may come from another terminal.
         drop((left, session));
+        if last.is_some() {
+            context.printer.document(&to_decide.page)?;
+        }
         let Some(response) = ask(&to_decide, context).await? else { break };
         let session = Session::open(layout.clone())?;
         let left = left_of(&session, terms, context).await?;
@@ -98,35 +83,50 @@ async fn decide(layout: Layout, called: &str, terms: &Terms, context: &Context) 
             return Err(Error::usage(format!("`{}` was decided about elsewhere meanwhile", session.id()))
                 .hint("`team status` shows how it stands"));
         }
-        let outcome = go_on(session, left, response, called, context).await?;
+        let (prepared, response) = prepared(&session, &left, response, called, context).await?;
+        let work = async |context: engine::Context<'_>| {
+            fix::respond(session, left, &response, context, &mut rand::rng()).await
+        };
+        let outcome = conclude_silently(context, prepared, work).await?;
         let waits = outcome.exit_code() == ExitCode::WAITING;
-        decided = Some(outcome);
+        last = Some(outcome);
         if !waits {
             break;
         }
     }
-    Ok(decided)
+    Ok(last)
 }
 
-/// Goes on with a fix that waits, by this decision.
-async fn go_on(
-    session: Session,
-    left: LeftOfFix,
+/// The same for a command that shows what it came to.
+async fn decide_and_show(layout: &Layout, called: &str, terms: &Terms, context: &Context) -> Result<ExitCode> {
+    let Some(outcome) = decide(layout, called, terms, context).await? else { return Ok(ExitCode::WAITING) };
+    if outcome.exit_code() != ExitCode::WAITING {
+        show_outcome(context, &outcome, called)?;
+    }
+    Ok(outcome.exit_code())
+}
+
+/// The exit code of a fix whose outcome was shown; one that waits goes on where a person is there to decide.
+async fn after(outcome: &Outcome, called: &str, terms: &Terms, context: &Context) -> Result<ExitCode> {
+    match outcome.exit_code() {
+        ExitCode::WAITING => decide_and_show(&outcome.layout, called, terms, context).await,
+        code => Ok(code),
+    }
+}
+
+/// All that it takes to go on with a fix that waits, by this decision, which is checked.
+async fn prepared(
+    session: &Session,
+    left: &LeftOfFix,
     mut response: Response,
     called: &str,
     context: &Context,
-) -> Result<Outcome> {
-    check_response(&session, &response)?;
+) -> Result<(Prepared, Response)> {
+    check_response(session, &response)?;
     response.by = person(left.root(), context).await;
-    let prepared = prepare_again(context, &session, &left.rest().asked(), left.rest().terms()).await?;
+    let prepared = prepare_again(context, session, &left.rest().asked(), left.rest().terms()).await?;
     context.printer.note(format!("going on with `{called}`"));
-    conclude(context, prepared, async |context| fix::respond(session, left, &response, context, &mut rand::rng()).await)
-        .await
-}
-
-/// The exit code of a fix that waits, and of what was decided about it.
-fn code_of(decided: Option<&Outcome>) -> ExitCode {
-    decided.map_or(ExitCode::WAITING, Outcome::exit_code)
+    Ok((prepared, response))
 }
 
 /// What is left, with the repository where it is now: where it was, else around the current folder.
@@ -181,9 +181,13 @@ pub(super) async fn respond(args: &RespondArgs, context: &Context) -> Result<Exi
         context.printer.document(&to_decide.page)?;
         let layout = session.layout().clone();
         drop((left, session));
-        return Ok(code_of(decide(layout, &called, &terms, context).await?.as_ref()));
+        return decide_and_show(&layout, &called, &terms, context).await;
     }
-    let outcome = go_on(session, left, response, &called, context).await?;
+    let (prepared, response) = prepared(&session, &left, response, &called, context).await?;
+    let outcome = conclude(context, prepared, async |context| {
+        fix::respond(session, left, &response, context, &mut rand::rng()).await
+    })
+    .await?;
     after(&outcome, &called, &terms, context).await
 }
 

@@ -210,7 +210,7 @@ fn keeping(args: &ReviewArgs, subject: &review::Subject, context: &Context, conf
 
 /// What a review would send and cost.
 pub(super) fn estimated(request: &ReviewRequest, config: &Config) -> Estimate {
-    estimate_review(request, &judging(request, config), config.settings().session_reuse)
+    estimate_review(request, &judging(request, config))
 }
 
 /// Who votes on the findings, and how.

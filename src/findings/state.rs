@@ -290,10 +290,8 @@ impl Findings {
                 record.declined_before.clone_from(before);
                 None
             }
-            LedgerEntry::Reopened { why, .. } => {
-                record.note = Some(why.clone());
-                None
-            }
+            // Why is said by the program, and is no word of a person's.
+            LedgerEntry::Reopened { .. } => None,
         };
         if let Some(Witness::Person { note: Some(note) }) = by {
             record.note = Some(note.clone());

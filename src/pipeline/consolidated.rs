@@ -1,8 +1,10 @@
 //! `consolidated.md`: what a panel of reviewers found and what judges made of it, for people. It is written when the vote is
 //! over, and names who found what.
 
+use super::markdown::{code, fenced, paragraphs, sentence};
 use crate::findings::{
-    FindingBallot, FindingRecord, FindingState, Findings, ReviewVerdict, Severity, Witness, describe_missing,
+    FindingBallot, FindingRecord, FindingState, FindingVote, Findings, ReviewVerdict, Severity, Witness,
+    describe_missing,
 };
 use crate::ids::SlotId;
 use crate::report::ci::SeenFile;
@@ -75,12 +77,12 @@ pub struct FindingJudge {
 /// The document.
 #[must_use]
 pub fn consolidated(parts: &Consolidated<'_>) -> String {
-    let mut out =
-        format!("# Review: {}\n\n{}.\n", parts.verdict.decision.as_str(), inline(&parts.verdict.sentence, TEXT));
+    let told = sentence(&inline(&parts.verdict.sentence, TEXT));
+    let mut out = format!("# Review: {}\n\n{told}.\n", parts.verdict.decision.as_str());
     if !parts.first.is_empty() {
         out.push('\n');
     }
-    parts.first.iter().for_each(|note| out.push_str(&format!("- {}\n", inline_commands(note))));
+    parts.first.iter().for_each(|note| out.push_str(&format!("- {}\n", sentence(&inline_commands(note)))));
     let of_panel = |record: &FindingRecord| match &record.raised_by {
         Witness::Panel { folder, .. } => folder == parts.folder,
         Witness::Votes { .. } | Witness::Person { .. } => false,
@@ -97,6 +99,7 @@ pub fn consolidated(parts: &Consolidated<'_>) -> String {
         });
         found
     };
+    push_overview(&mut out, &own);
     let sustained = in_state(&[FindingState::Sustained, FindingState::FixClaimed]);
     parts.push_section(&mut out, "Sustained", &sustained, "Nothing was sustained.");
     let unsettled = in_state(&[FindingState::NeedsPerson, FindingState::Raised]);
@@ -126,8 +129,22 @@ pub fn consolidated(parts: &Consolidated<'_>) -> String {
     if !parts.notes.is_empty() {
         out.push_str("\n## To know\n\n");
     }
-    parts.notes.iter().for_each(|note| out.push_str(&format!("- {}\n", inline_commands(note))));
+    parts.notes.iter().for_each(|note| out.push_str(&format!("- {}\n", sentence(&inline_commands(note)))));
     out
+}
+
+/// A line for each of several findings, before all is said of each.
+fn push_overview(out: &mut String, records: &[&FindingRecord]) {
+    if records.len() < 2 {
+        return;
+    }
+    out.push_str("\n| Finding | Severity | State | Where | What |\n| :--- | :--- | :--- | :--- | :--- |\n");
+    for record in records {
+        let finding = &record.finding;
+        let place = finding.place().map_or_else(|| "-".to_owned(), |place| code(&place));
+        let title = inline(&finding.title, NAME);
+        out.push_str(&format!("| {} | {} | {} | {place} | {title} |\n", record.id, finding.severity, record.state));
+    }
 }
 
 impl Consolidated<'_> {
@@ -145,21 +162,22 @@ impl Consolidated<'_> {
     fn push_finding(&self, out: &mut String, record: &FindingRecord) {
         let finding = &record.finding;
         out.push_str(&format!("\n### {} {}: {}\n\n", record.id, finding.severity, inline(&finding.title, NAME)));
-        let place = finding.place().map(|place| format!("{}; ", inline(&place, NAME))).unwrap_or_default();
+        let place = finding.place().map_or_else(|| "about no file".to_owned(), |place| code(&place));
         let consensus = record.ruling.as_ref().map(|ruling| format!(", {}", ruling.consensus)).unwrap_or_default();
-        let blocks = if self.verdict.blocking.contains(&record.id) { ", in the way" } else { "" };
-        out.push_str(&format!("{place}{}; {}{consensus}{blocks}.\n", finding.action, record.state));
-        out.push_str(&format!("\n{}\n", inline(&finding.description, TEXT)));
-        for (name, said) in [("Evidence", &finding.evidence), ("Suggestion", &finding.suggestion)] {
-            if !said.is_empty() {
-                out.push_str(&format!("\n{name}: {}\n", inline(said, TEXT)));
-            }
+        let blocks = if self.verdict.blocking.contains(&record.id) { "; **in the way**" } else { "" };
+        out.push_str(&format!("{place}; {}{consensus}; {}{blocks}\n", record.state, finding.action));
+        out.push_str(&format!("\n{}\n", paragraphs(&finding.description)));
+        if !finding.evidence.trim().is_empty() {
+            out.push_str(&format!("\nEvidence:\n\n{}", fenced(&finding.evidence)));
+        }
+        if !finding.suggestion.trim().is_empty() {
+            out.push_str(&format!("\nSuggestion: {}\n", paragraphs(&finding.suggestion)));
         }
         if let Some(origin) = &record.declined_before {
             out.push_str(&format!("\nDeclined before, {}.\n", inline(&origin.told(), TEXT)));
         }
-        if let Some(note) = record.note.as_ref().filter(|note| !note.as_str().is_empty()) {
-            out.push_str(&format!("\nA person said: {}\n", inline(note.as_str(), TEXT)));
+        if let Some(note) = record.note.as_ref().filter(|note| !note.as_str().trim().is_empty()) {
+            out.push_str(&format!("\nA person said: {}\n", paragraphs(note.as_str())));
         }
         self.push_votes(out, record);
     }
@@ -168,18 +186,25 @@ impl Consolidated<'_> {
     fn push_votes(&self, out: &mut String, record: &FindingRecord) {
         if let Some(tally) = record.tally() {
             out.push_str(&format!(
-                "\nRaised by {} of {}; votes: {} sustain, {} reject, {} ask.\n",
+                "\nRaised by {} of {} reviewers. Votes: {} sustain, {} reject, {} ask a person.\n",
                 tally.raised, tally.panel, tally.sustain, tally.reject, tally.ask
             ));
         }
         let mut lines = Vec::new();
         for judge in self.judges {
-            let name = format!("{} {}", judge.id, inline(&judge.model, NAME));
+            let name = format!("Judge {} ({})", judge.id, inline(&judge.model, NAME));
             if let Some(vote) = judge.ballot.votes.iter().find(|vote| vote.finding == record.id) {
                 let confidence = vote.confidence.map(|number| format!(" ({number}/10)")).unwrap_or_default();
-                lines.push(format!("- {name}: {}{confidence}: {}\n", vote.verdict, inline(&vote.summary, TEXT)));
+                let said = match vote.verdict {
+                    FindingVote::Sustain => "sustains",
+                    FindingVote::Reject => "rejects",
+                    FindingVote::Ask => "asks a person",
+                };
+                let summary = inline(&vote.summary, TEXT);
+                let summary = if summary.is_empty() { summary } else { format!(": {summary}") };
+                lines.push(format!("- {name} {said}{confidence}{summary}\n"));
             } else if let Some(missing) = judge.ballot.missing.iter().find(|missing| missing.finding == record.id) {
-                lines.push(format!("- {name}: no vote ({})\n", describe_missing(missing.reason)));
+                lines.push(format!("- {name} has no valid vote: {}\n", describe_missing(missing.reason)));
             }
         }
         if !lines.is_empty() {
@@ -196,12 +221,16 @@ impl Consolidated<'_> {
                 records.iter().filter(|record| record.raisers().contains(&reviewer.id)).collect();
             let of = |states: &[FindingState]| raised.iter().filter(|record| states.contains(&record.state)).count();
             let found = match &reviewer.outcome {
-                ReviewOutcome::Failed(why) => format!("no review that can be read: {}", inline(why, TEXT)),
+                ReviewOutcome::Failed(why) => format!("**no review that can be read**: {}", inline(why, TEXT)),
                 ReviewOutcome::Found { .. } if raised.is_empty() => "nothing".to_owned(),
                 ReviewOutcome::Found { .. } => {
                     raised.iter().map(|record| record.id.to_string()).collect::<Vec<_>>().join(", ")
                 }
             };
+            if let ReviewOutcome::Failed(_) = &reviewer.outcome {
+                out.push_str(&format!("| {} | {} | {found} | - | - |\n", reviewer.id, inline(&reviewer.model, NAME)));
+                continue;
+            }
             let sustained = of(&[FindingState::Sustained, FindingState::FixClaimed, FindingState::Verified]);
             out.push_str(&format!(
                 "| {} | {} | {found} | {sustained} | {} |\n",
@@ -218,7 +247,7 @@ impl Consolidated<'_> {
         if told.peek().is_some() {
             out.push('\n');
         }
-        told.for_each(|(id, note)| out.push_str(&format!("- {id}: {}\n", inline(note, TEXT))));
+        told.for_each(|(id, note)| out.push_str(&format!("- Reviewer {id}: {}\n", inline(note, TEXT))));
     }
 
     fn push_coverage(&self, out: &mut String) {
@@ -235,7 +264,8 @@ pub(crate) fn coverage(files: &[SeenFile]) -> String {
         return String::new();
     }
     let (seen, omitted): (Vec<&SeenFile>, Vec<&SeenFile>) = files.iter().partition(|file| file.omitted.is_none());
-    let mut out = format!("## Coverage\n\n{} of {} files were looked at.\n", seen.len(), files.len());
+    let many = if files.len() == 1 { "file was" } else { "files were" };
+    let mut out = format!("## Coverage\n\n{} of {} {many} looked at.\n", seen.len(), files.len());
     for (heading, files) in [("Not looked at", omitted), ("Looked at", seen)] {
         if files.is_empty() {
             continue;
@@ -243,8 +273,9 @@ pub(crate) fn coverage(files: &[SeenFile]) -> String {
         out.push_str(&format!("\n{heading}:\n\n"));
         for file in files.iter().take(FILES) {
             let reason = file.omitted.map(|reason| format!(": {}", reason.describe())).unwrap_or_default();
-            let note = file.note.as_deref().map(|note| format!(" ({})", inline(note, NAME))).unwrap_or_default();
-            out.push_str(&format!("- {}{reason}{note}\n", inline(&file.path, NAME)));
+            let note = file.note.as_deref().map(|note| format!(" ({})", inline_commands(note))).unwrap_or_default();
+            let change = file.change.as_str();
+            out.push_str(&format!("- {} ({change}){reason}{note}\n", code(&file.path)));
         }
         if files.len() > FILES {
             out.push_str(&format!("- and {} more\n", files.len() - FILES));
@@ -268,6 +299,8 @@ pub fn sustained_by_severity(findings: &Findings) -> Vec<(Severity, usize)> {
 
 #[cfg(test)]
 mod tests {
+    use pulldown_cmark::{Event, Options, Parser, Tag};
+
     use super::*;
     use crate::findings::{
         Action, FailOn, Finding, FindingCast, FindingId, FindingMissing, FindingTally, FindingVote, LedgerEntry, Lines,
@@ -378,23 +411,24 @@ mod tests {
         let text = document(&findings, &reviewers, &judges, &files);
         let mut rest = text.as_str();
         for expected in [
-            "# Review: blocked\n\nblocked: 1 finding (F03) is sustained at high:majority or above.\n",
-            "## Sustained (2)\n\n### F03 high: Off by one\n\nsrc/a.rs:3-5; auto-fix; sustained, unanimous, in the way.\n",
-            "Off by one in words\n\nEvidence: Line 3.\n\nRaised by 2 of 3; votes: 1 sustain, 0 reject, 0 ask.\n",
-            "- 01 model-1: SUSTAIN (8/10): So it is.\n",
+            "# Review: blocked\n\nBlocked: 1 finding (F03) is sustained at high:majority or above.\n\n| Finding |",
+            "| F03 | high | sustained | `src/a.rs:3-5` | Off by one |\n",
+            "## Sustained (2)\n\n### F03 high: Off by one\n\n`src/a.rs:3-5`; sustained, unanimous; auto-fix; **in the way**\n",
+            "Off by one in words\n\nEvidence:\n\n```\nLine 3.\n```\n\nRaised by 2 of 3 reviewers. Votes: 1 sustain, 0 reject, 0 ask a person.\n",
+            "- Judge 01 (model-1) sustains (8/10): So it is.\n",
             "### F01 low: Blemish\n",
             "## Needs a person (1)\n\n### F04 high: Unclear\n",
-            "- 01 model-1: no vote (no vote on this finding)\n",
+            "- Judge 01 (model-1) has no valid vote: no vote on this finding\n",
             "## Rejected (1)\n\n### F02 critical: Invented\n",
-            "- 01 model-1: REJECT (8/10): No such line.\n- 02 model-2: REJECT (8/10): Made up.\n",
+            "- Judge 01 (model-1) rejects (8/10): No such line.\n- Judge 02 (model-2) rejects (8/10): Made up.\n",
             "## Open from elsewhere\n",
             "- F05 (medium, not voted on): From before\n",
             "## Who found what\n",
             "| 01 | model_1 | F03, F04 | 1 | 0 |\n| 02 | model_2 | F01, F02, F03 | 2 | 1 |\n",
-            "| 03 | model_3 | no review that can be read: bad_output: no block | 0 | 0 |\n\n- 01: a note\n",
-            "## Coverage\n\n1 of 2 files were looked at.\n\nNot looked at:\n\n- .env: a file that holds keys",
-            "Looked at:\n\n- src/a.rs\n",
-            "## To know\n\n- say \\| this\n",
+            "| 03 | model_3 | **no review that can be read**: bad_output: no block | - | - |\n\n- Reviewer 01: a note\n",
+            "## Coverage\n\n1 of 2 files were looked at.\n\nNot looked at:\n\n- `.env` (modified): a file that holds keys",
+            "Looked at:\n\n- `src/a.rs` (modified)\n",
+            "## To know\n\n- Say \\| this\n",
         ] {
             let at =
                 rest.find(expected).unwrap_or_else(|| panic!("{expected}\n--- not in, or not in this place:\n{text}"));
@@ -407,7 +441,7 @@ mod tests {
     fn a_review_that_found_nothing_says_so() {
         let reviewers = [reviewer(1, ReviewOutcome::Found { count: 0, notes: Vec::new() })];
         let text = document(&Findings::default(), &reviewers, &[], &[]);
-        assert!(text.starts_with("# Review: passed\n\npassed: nothing was found; 2 of 3 reviewers"), "{text}");
+        assert!(text.starts_with("# Review: passed\n\nPassed: nothing was found; 2 of 3 reviewers"), "{text}");
         assert!(
             text.contains("Nothing was sustained.") && text.contains("| 01 | model_1 | nothing | 0 | 0 |"),
             "{text}"
@@ -441,8 +475,21 @@ mod tests {
         }];
         let text = document(&findings, &reviewers, &judges, &files);
         assert!(!text.contains('\u{202e}') && !text.contains('\u{1b}'), "{text}");
-        assert!(!text.contains("<script>") && !text.contains(" ![i]") && !text.contains(" `c`"), "{text}");
-        assert_eq!(text.lines().filter(|line| *line == "# h" || *line == "## Sustained (9)").count(), 0, "{text}");
+        let mut headings = Vec::new();
+        for event in Parser::new_ext(&text, Options::ENABLE_TABLES) {
+            match event {
+                Event::Html(_) | Event::InlineHtml(_) | Event::Start(Tag::Image { .. } | Tag::Link { .. }) => {
+                    panic!("{event:?} in {text}")
+                }
+                Event::Start(Tag::Heading { .. }) => headings.push(String::new()),
+                Event::Text(words) => headings.last_mut().unwrap().push_str(&words),
+                _ => {}
+            }
+        }
+        let ours =
+            ["Review: ", "Sustained", "Mended or declined (1)", "F01 high: ", "Who found what", "Coverage", "To know"];
+        assert_eq!(headings.len(), ours.len(), "{text}");
+        assert!(headings.iter().zip(ours).all(|(heading, ours)| heading.starts_with(ours)), "{headings:?}");
         let row = text.lines().find(|line| line.starts_with("| 01 |")).unwrap();
         assert_eq!(row.replace("\\|", "").matches('|').count(), 6, "{row}");
     }

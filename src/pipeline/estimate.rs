@@ -23,8 +23,8 @@ const NONE: Range = Range::new(0, 0);
 
 /// What one review would take.
 #[must_use]
-pub fn estimate_review(request: &ReviewRequest, judges: &JudgeRequest, reuse: SessionReuse) -> Estimate {
-    let course = Course::new(request, judges, reuse);
+pub fn estimate_review(request: &ReviewRequest, judges: &JudgeRequest) -> Estimate {
+    let course = Course::new(request, judges);
     let sizes = [course.size(request.subject.text.len() as u64)];
     Estimate::of_seats(course.seats(&sizes)).covering(
         "The least is a review that finds nothing, of which no vote is held; the most has every reply asked for again."
@@ -34,9 +34,9 @@ pub fn estimate_review(request: &ReviewRequest, judges: &JudgeRequest, reuse: Se
 
 /// What a fix would take with all its rounds.
 #[must_use]
-pub fn estimate_fix(request: &FixRequest, judges: &JudgeRequest, reuse: SessionReuse) -> Estimate {
+pub fn estimate_fix(request: &FixRequest, judges: &JudgeRequest) -> Estimate {
     let review = &request.review;
-    let course = Course::new(review, judges, reuse);
+    let course = Course::new(review, judges);
     let first = review.subject.text.len() as u64;
     let rounds = request.max_rounds;
     // After each repair it is looked at, and where that leaves nothing open, all of it.
@@ -63,7 +63,6 @@ pub fn estimate_fix(request: &FixRequest, judges: &JudgeRequest, reuse: SessionR
 struct Course<'a> {
     request: &'a ReviewRequest,
     judges: &'a JudgeRequest,
-    reuse: SessionReuse,
     /// The tokens of the longest text around what is sent.
     frame: Range,
     /// What the reviewers of one review may find, in tokens.
@@ -71,11 +70,11 @@ struct Course<'a> {
 }
 
 impl<'a> Course<'a> {
-    fn new(request: &'a ReviewRequest, judges: &'a JudgeRequest, reuse: SessionReuse) -> Self {
+    fn new(request: &'a ReviewRequest, judges: &'a JudgeRequest) -> Self {
         let intent = request.intent.as_ref().map_or(0, String::len);
         let frame = Range::of_bytes(request.prompts.longest().saturating_add(intent) as u64);
         let found = request.models.iter().map(shown).fold(NONE, Range::plus);
-        Self { request, judges, reuse, frame, found }
+        Self { request, judges, frame, found }
     }
 
     /// The tokens of a prompt about so many bytes.
@@ -97,7 +96,7 @@ impl<'a> Course<'a> {
         let mut said = NONE;
         for (index, size) in sizes.iter().enumerate() {
             let prompt = size.plus(self.open(index));
-            let before = if self.reuse == SessionReuse::On { said } else { NONE };
+            let before = if self.request.session_reuse == SessionReuse::On { said } else { NONE };
             let begun = before.plus(prompt);
             // With what is wrong with its reply, which is quoted.
             let mend = begun.plus(answer).plus(self.frame).plus(answer);
@@ -128,7 +127,7 @@ impl<'a> Course<'a> {
         for round in 0..request.max_rounds as usize {
             for _ in 0..FixRequest::TURNS {
                 let prompt = around.plus(self.open(2 * round + 1));
-                let before = if self.reuse == SessionReuse::On { said } else { NONE };
+                let before = if self.request.session_reuse == SessionReuse::On { said } else { NONE };
                 input = input.plus(before).plus(prompt);
                 said = before.plus(prompt).plus(answer);
             }
@@ -185,7 +184,7 @@ mod tests {
         }
     }
 
-    fn request(max_rounds: u32) -> FixRequest {
+    fn request(max_rounds: u32, session_reuse: SessionReuse) -> FixRequest {
         let subject = Subject {
             kind: SubjectKind::Diff,
             phase: InnerKind::ImplReview,
@@ -212,11 +211,11 @@ mod tests {
             fail_on: FailOn::default(),
             quorum: None,
             missing: MissingSeats::Tolerated,
-            session_reuse: SessionReuse::default(),
             terms: Default::default(),
             prompts: Arc::new(Prompts::embedded().unwrap()),
             prompts_dir: None,
             notes: Vec::new(),
+            session_reuse,
             declined: EarlierDeclines::default(),
         };
         FixRequest {
@@ -247,8 +246,8 @@ mod tests {
     }
 
     fn of(max_rounds: u32, reuse: SessionReuse) -> Estimate {
-        let request = request(max_rounds);
-        estimate_fix(&request, &judges(&request), reuse)
+        let request = request(max_rounds, reuse);
+        estimate_fix(&request, &judges(&request))
     }
 
     #[test]
@@ -258,8 +257,8 @@ mod tests {
         let (slot, judge) = (("slot", Range::new(1, 15)), ("judge", Range::new(0, 10)));
         assert_eq!(calls, [slot, slot, slot, judge, judge, judge, ("fixer", Range::new(0, 4))]);
         assert!(whole.covers.as_ref().unwrap().contains("5 reviews"), "{:?}", whole.covers);
-        let request = request(2);
-        let alone = estimate_review(&request.review, &judges(&request), SessionReuse::Off);
+        let request = request(2, SessionReuse::Off);
+        let alone = estimate_review(&request.review, &judges(&request));
         assert_eq!(whole.usd.unwrap().low, alone.usd.unwrap().low);
         assert_eq!(alone.seats[0].calls, Range::new(1, 3));
         assert_eq!(alone.seats[3].output_tokens, Range::new(0, 2000));

@@ -10,6 +10,7 @@ mod estimate;
 pub mod fix;
 pub mod gate;
 mod guard;
+mod markdown;
 pub mod review;
 pub mod roles;
 

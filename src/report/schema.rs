@@ -1,5 +1,7 @@
 //! The schemas of what this program writes, made from the types that write it (JSON Schema, draft 2020-12).
 
+use std::collections::BTreeSet;
+
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
@@ -161,7 +163,8 @@ impl Format {
             Self::GcOutput => of::<GcReport>(),
         };
         let mut schema = schema.to_value();
-        close(&mut schema, Object::Whole);
+        let parts = parts(&schema);
+        close(&mut schema, Object::Whole, &parts);
         self.headed(schema)
     }
 
@@ -201,28 +204,47 @@ enum Object {
     Part,
 }
 
+/// The definitions that are parts of objects with fields of their own, such as what a tagged variant holds.
+fn parts(schema: &Value) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    match schema {
+        Value::Object(fields) => {
+            let named = fields.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix("#/$defs/"));
+            found.extend(named.filter(|_| fields.contains_key("properties")).map(str::to_owned));
+            fields.values().for_each(|inner| found.extend(parts(inner)));
+        }
+        Value::Array(items) => items.iter().for_each(|inner| found.extend(parts(inner))),
+        _ => {}
+    }
+    found
+}
+
 /// Closes every object: what it does not name is an error. A part cannot know what the other parts name.
-fn close(schema: &mut Value, object: Object) {
+fn close(schema: &mut Value, object: Object, parts: &BTreeSet<String>) {
     let Value::Object(fields) = schema else { return };
     let names_fields = fields.contains_key("properties");
     for (keyword, value) in fields.iter_mut() {
         match (keyword.as_str(), value) {
-            ("allOf" | "anyOf" | "oneOf", Value::Array(parts)) => {
+            ("allOf" | "anyOf" | "oneOf", Value::Array(choices)) => {
                 let inner = if names_fields { Object::Part } else { object };
-                parts.iter_mut().for_each(|part| close(part, inner));
+                choices.iter_mut().for_each(|choice| close(choice, inner, parts));
             }
-            ("properties" | "patternProperties" | "$defs", Value::Object(named)) => close_all(named),
-            ("items" | "additionalProperties", value) => close(value, Object::Whole),
+            ("$defs", Value::Object(named)) => {
+                for (name, definition) in named {
+                    let object = if parts.contains(name) { Object::Part } else { Object::Whole };
+                    close(definition, object, parts);
+                }
+            }
+            ("properties" | "patternProperties", Value::Object(named)) => {
+                named.values_mut().for_each(|field| close(field, Object::Whole, parts));
+            }
+            ("items" | "additionalProperties", value) => close(value, Object::Whole, parts),
             _ => {}
         }
     }
     if names_fields && object == Object::Whole && !fields.contains_key("additionalProperties") {
         fields.insert("unevaluatedProperties".to_owned(), Value::Bool(false));
     }
-}
-
-fn close_all(schemas: &mut Map<String, Value>) {
-    schemas.values_mut().for_each(|schema| close(schema, Object::Whole));
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod ends;
 mod held;
 mod loops;
 mod outputs;
+mod pages;
 mod refused;
 mod resuming;
 mod unfinished;

@@ -4,6 +4,7 @@ mod columns;
 mod faults;
 mod judges;
 mod limits;
+mod reviews;
 mod table;
 mod votes;
 mod wires;

@@ -1,6 +1,6 @@
 //! `team report`: one file that needs nothing else, whatever models wrote, and the same as text.
 
-mod document;
+pub(crate) mod document;
 mod hostile;
 mod opening;
 mod places;

@@ -3,6 +3,7 @@
 mod decisions;
 mod kills;
 mod outputs;
+mod pages;
 mod providers;
 mod quality;
 mod stopped;

@@ -23,10 +23,10 @@ fn names(env: &TestEnv) -> Vec<String> {
 }
 
 /// A validator that is none of the program's own code, for each schema that it prints.
-struct Schemas(BTreeMap<String, Validator>);
+pub(crate) struct Schemas(BTreeMap<String, Validator>);
 
 impl Schemas {
-    fn of(env: &TestEnv) -> Self {
+    pub(crate) fn of(env: &TestEnv) -> Self {
         let (all, _) = finish(env, &["schema", "--json"], 0);
         let all: BTreeMap<String, Value> = serde_json::from_str(&all).unwrap();
         let validator =
@@ -35,7 +35,7 @@ impl Schemas {
     }
 
     #[track_caller]
-    fn check(&self, name: &str, document: &Value) {
+    pub(crate) fn check(&self, name: &str, document: &Value) {
         let wrong: Vec<String> =
             self.0[name].iter_errors(document).map(|error| format!("{}: {error}", error.instance_path())).collect();
         assert!(wrong.is_empty(), "{name}: {wrong:#?}\n{document:#}");
@@ -62,6 +62,33 @@ impl Schemas {
         }
         self.check_lines("events", &folder.text("events.jsonl"));
         there.into_iter().map(|(file, _)| file).collect()
+    }
+
+    /// Every file that has a format in a review or a fix, and in everything inside of it; which formats there are.
+    #[track_caller]
+    pub(crate) fn check_pipeline(&self, session: &Session) -> BTreeSet<&'static str> {
+        let mut found = BTreeSet::new();
+        for file in session.files() {
+            let is_vote = Path::new(&file).parent().is_some_and(|folder| folder.ends_with("judging"));
+            let schema = match Path::new(&file).file_name().unwrap().to_str().unwrap() {
+                "session-meta.json" => "meta",
+                "manifest.json" => "manifest",
+                "status.json" => "status",
+                "votes.json" => "finding-votes",
+                "verdict.json" if is_vote => "finding-standings",
+                "verdict.json" => "review-verdict",
+                "events.jsonl" => "events",
+                "findings.jsonl" => "ledger",
+                _ => continue,
+            };
+            if file.ends_with(".jsonl") {
+                self.check_lines(schema, &session.text(&file));
+            } else {
+                self.check(schema, &session.json(&file));
+            }
+            found.insert(schema);
+        }
+        found
     }
 }
 

@@ -43,7 +43,7 @@
 //! | `kill-self SIGNAL` | sends itself the signal, such as `SIGKILL` |
 //! | `answer TEXT` | prints TEXT when the prompt on stdin holds nothing to vote on |
 //! | `nth FILE TEXT ;; TEXT ..` | the same, but the n-th text the n-th time that it is asked so, counted in the file; the last one from then on |
-//! | `look FILE TEXT ;; THERE ;; ABSENT` | the same: prints THERE when FILE of its folder holds TEXT, else ABSENT |
+//! | `look FILE TEXT ;; THERE ;; .. ;; ABSENT` | the same: prints the THERE behind the first TEXT that FILE of its folder holds, else ABSENT |
 //! | `weigh RULE` | votes on the findings in the prompt, where it holds some |
 //! | `vote RULE` | prints ballots when it does, by the rule |
 //!

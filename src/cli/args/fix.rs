@@ -12,11 +12,11 @@ use crate::findings::FindingId;
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
-  team fix --fixer claude                        review this branch, repair what is found, on a branch of its own
+  team fix --fixer claude                        review this branch, repair what is found
   team fix --worktree --fixer codex              the same of what is not committed
   team fix --test 'cargo test -q' --max-rounds 2
   team fix --severity high --only 'src/**'
-  team fix --sarif fix.sarif --junit fix.xml     what is open at the end, and what was mended, for CI
+  team fix --sarif fix.sarif --junit fix.xml     what is open or was mended at the end, for CI
 
 A round is: the panel reviews and votes, one fixer repairs the sustained findings in a folder of its own, the result is \
 looked at and tested and committed there, and the panel looks at the repair. When nothing that meets `--fail-on` is open, \
@@ -105,13 +105,13 @@ impl FixArgs {
 Examples:
   team respond latest                                        show what is to be decided
   team respond latest --fix F01 --note 'keep the old name'   have it repaired
-  team respond latest --decline F02 --note 'by design'       leave it, for good: later rounds and runs are told
+  team respond latest --decline F02 --note 'by design'       leave it, for good
   team respond latest --approve                              take what there is
   team respond latest --reopen F02                           take a decline back
 
-The session then goes on where it was; the exit codes are those of `team fix`. Of a review or a fix that has ended,
-`--decline` and `--reopen` can still be said: it stays as it ended, and later reviews and fixes of the branch are told.
-A decline holds on the branch, by its name or its history, for the same finding and none that is worse; it is kept in
+The session then goes on where it was; the exit codes are those of `team fix`. Of a review or a fix that has ended, \
+`--decline` and `--reopen` can still be said: it stays as it ended, and later reviews and fixes of the branch are told. \
+A decline holds on the branch, by its name or its history, for the same finding and none that is worse; it is kept in \
 `declines.jsonl` in the folder of sessions, which must not be tracked by git.")]
 pub struct RespondArgs {
     /// The session.

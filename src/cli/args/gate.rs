@@ -12,11 +12,11 @@ use crate::config::{FailOn, FileSettings, GateKind, GateSubject, Threshold};
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
-  team gate                                        what this branch changes, by the settings of its base
+  team gate                                      what this branch changes, as its base has it voted on
   team gate --base origin/main -m claude,codex
   team gate --junit gate.xml --sarif gate.sarif --github
   team gate --plan docs/migration.md
-  team gate --kind review --fail-on medium         have it reviewed: a vote on each finding instead of one on the whole
+  team gate --kind review --fail-on medium       have it reviewed: a vote on each finding
 
 What is looked at are commits: the change from the merge base to HEAD. Settings ([gate], [review], panel, models) come from \
 the base, never from the branch. The base is --base, else what GitHub Actions or GitLab say, else the default branch of \
@@ -26,7 +26,7 @@ Exit codes:
   0  approved, or nothing changed
   1  rejected; of a review: a sustained finding stops the change
   2  the gate cannot run: no base, no panel, no key, wrong settings
-  3  no decision: split, inconclusive, HEAD moved meanwhile, or a person must look at what was not looked at or is not settled
+  3  no decision: split, inconclusive, HEAD moved meanwhile, or a person must look
   4  nobody answered; with --strict, a member has no vote, or a reviewer cannot be read")]
 pub struct GateArgs {
     /// The branch or commit that the change is to be merged into [default: found from the CI, or from git]

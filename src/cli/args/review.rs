@@ -12,8 +12,8 @@ use crate::config::{FailOn, FileSettings, SelfVote, SessionReuse};
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
-  team review                                     what this branch changes, from where it left its base
-  team review --diff HEAD~1                       the last commit; also v1.2..HEAD, origin/main...topic
+  team review                                     what this branch changes, since it left its base
+  team review --diff HEAD~1                       the last commit; also v1.2..HEAD, main...topic
   team review --worktree src                      what is not committed, below `src`
   team review --plan docs/migration.md --intent \"no downtime\"
   team review src/parser.rs                       files as they are, in git or not

@@ -24,6 +24,7 @@ pub(crate) const SNAPSHOT_RULE: &str = "snapshot";
 
 /// A panel of a pipeline that was checked.
 pub(super) struct InnerFolder {
+    which: InnerPanel,
     panel: Panel,
     replies: BTreeMap<SlotId, Vec<u8>>,
     turns: Vec<TurnFolder>,
@@ -95,7 +96,7 @@ fn check_panel(
         }
     }
     panel.check_status(audit)?;
-    Ok(InnerFolder { panel, replies, turns, round })
+    Ok(InnerFolder { which, panel, replies, turns, round })
 }
 
 /// What each reviewer found, by its last reply that can be read.
@@ -318,7 +319,7 @@ fn check_verdict(audit: &mut Audit, session: &Panel, inner: &[InnerFolder], ledg
     let Some(result) = read_json::<ReviewResult>(audit, "verdict.json") else { return };
     let Some(ledger) = ledger else { return };
     let rests_on = rests_on(session, inner);
-    let folder = rests_on.and_then(|reviewed| reviewed.panel.inner()).map_or_else(String::new, InnerPanel::folder);
+    let folder = rests_on.map_or_else(String::new, |reviewed| reviewed.which.folder());
     if folder != result.panel {
         let told =
             Mismatch::new("verdict.json", "names another panel than the one that its findings were last voted in");
@@ -348,15 +349,14 @@ fn check_verdict(audit: &mut Audit, session: &Panel, inner: &[InnerFolder], ledg
 /// that was stopped says nothing, and the fixer's is none. `None` where there was none.
 fn rests_on<'a>(session: &Panel, inner: &'a [InnerFolder]) -> Option<&'a InnerFolder> {
     let is_fix = matches!(session.record.created(), Some(Event::Created { kind: SessionKind::Fix, .. }));
-    let mut reviews = inner.iter().rev().filter_map(|folder| Some((folder, folder.panel.inner()?)));
     if !is_fix {
-        return reviews.next().map(|(folder, _)| folder);
+        return inner.last();
     }
     let is_held = |panel: InnerPanel| {
         let held = |event: &Event| matches!(event, Event::Fix { step } if matches!(**step, FixStep::Reviewed { review, .. } if review == panel.number));
         panel.kind != InnerKind::Fix && session.record.position(held).is_some()
     };
-    reviews.find(|(_, panel)| is_held(*panel)).map(|(folder, _)| folder)
+    inner.iter().rfind(|folder| is_held(folder.which))
 }
 
 fn read_json<T: serde::de::DeserializeOwned>(audit: &mut Audit, file: &str) -> Option<T> {

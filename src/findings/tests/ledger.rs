@@ -346,3 +346,16 @@ fn a_persons_words_are_bounded_and_made_harmless() {
     let findings = after([raised(1, 1), declined(1)]).unwrap();
     assert_eq!(findings.get(id(1)).unwrap().note.as_ref().unwrap().as_str(), "as it was meant");
 }
+
+#[test]
+fn why_a_finding_is_open_again_is_no_word_of_a_persons_and_takes_none_away() {
+    let note = || Some(Remark::new("only on Tuesdays"));
+    let wanted =
+        Ruling { finding: id(1), round: 1, by: Witness::Person { note: note() }, consensus: Consensus::Unanimous };
+    let findings =
+        after([raised(1, 1), voted(1, 1, 1), LedgerEntry::Sustained(wanted), claimed(1), reopened(1)]).unwrap();
+    let record = findings.get(id(1)).unwrap();
+    assert_eq!((record.state, record.note.clone()), (FindingState::Sustained, note()));
+    let findings = after([raised(1, 1), voted(1, 0, 2), reopened(1)]).unwrap();
+    assert_eq!(findings.get(id(1)).unwrap().note, None);
+}

@@ -11,14 +11,14 @@ use super::stop::StopReason;
 use super::store::{Store, remove};
 use super::turn::put_aside;
 use crate::config::ResolvedModel;
-use crate::engine::{Decision, Outcome, record};
+use crate::engine::{Decision, Outcome, record, total};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::fault::{self, Point};
 use crate::findings::{LedgerRead, MissingSeats, ReviewResult, decide_review};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash};
 use crate::pipeline::declines;
-use crate::pipeline::review::{RENDERING, ReviewWork, Surroundings, open_ledger, published};
+use crate::pipeline::review::{RENDERING, ReviewWork, Surroundings, open_ledger, published, spent};
 use crate::pipeline::roles;
 use crate::secrets::Redactor;
 use crate::session::{Event, FixStep, Layout, Phase, Record, ReviewExtent, Session};
@@ -73,6 +73,7 @@ pub(super) async fn finish(
     let files = seen(store, plan, &progress, redactor).await?;
     notes.extend(declines::told(&findings, &plan.review.declined));
     let decisions: Vec<String> = session.panel().records().iter().filter_map(decided).collect();
+    let spent = spent(&total(session));
     let conversations = roles::told(session)?;
     let report = Report {
         session: session.id(),
@@ -85,6 +86,7 @@ pub(super) async fn finish(
         conversations: &conversations,
         notes: &notes,
         files: &files,
+        spent: &spent,
     };
     let text = around.services.open_scrub().text_for(None, &report.text());
     let (sentence, code) = amounts_to(reason, &verdict, &progress, mended(&findings));

@@ -1,13 +1,18 @@
 //! `report.md` of a fix, and the page of what a person is to decide. Texts of models stand in code spans or are cut to
 //! plain words: nothing in them is markup.
 
+use super::place::Place;
 use super::progress::{Progress, RoundEnd};
 use super::request::FixPlan;
 use super::stop::StopReason;
 use crate::findings::{FindingId, FindingRecord, FindingState, Findings, ReviewVerdict};
 use crate::pipeline::coverage;
+use crate::pipeline::markdown::{code, sentence};
 use crate::report::ci::{OmissionReason, SeenFile};
-use crate::session::{AttemptEnd, BRANCH_COMMANDS_DO, GivenUp, branch_begin_told, branch_commands};
+use crate::session::{
+    AttemptEnd, BRANCH_COMMANDS_DO, GivenUp, Layout, ReviewExtent, branch_begin_told, branch_commands,
+};
+use crate::verdict::{inline_commands, inline_markdown};
 
 /// What the report is made from.
 pub(super) struct Report<'a> {
@@ -23,6 +28,8 @@ pub(super) struct Report<'a> {
     pub(super) conversations: &'a [(String, Vec<String>)],
     /// What a reader should know besides.
     pub(super) notes: &'a [String],
+    /// What was spent, in words.
+    pub(super) spent: &'a str,
     /// What of the change the reviews looked at, and what not.
     pub(super) files: &'a [SeenFile],
 }
@@ -34,14 +41,12 @@ pub(super) fn unseen_told(files: &[SeenFile]) -> Option<String> {
     (unseen > 0).then(|| format!("No reviewer was sent {unseen} of {} files of the change", files.len()))
 }
 
+/// The most characters of a text of somebody else's.
+const LONGEST: usize = 4000;
+
 /// A text of somebody else's in one line without markup.
 fn plain(text: &str) -> String {
-    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let escaped = line.chars().flat_map(|c| {
-        let mark = matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' | '!' | '&');
-        mark.then_some('\\').into_iter().chain([c])
-    });
-    escaped.collect()
+    inline_markdown(text, LONGEST)
 }
 
 fn short(commit: &str) -> &str {
@@ -49,7 +54,7 @@ fn short(commit: &str) -> &str {
 }
 
 fn row(record: &FindingRecord) -> String {
-    let place = record.finding.place().map(|place| plain(&place)).unwrap_or_default();
+    let place = record.finding.place().map_or_else(|| "-".to_owned(), |place| code(&place));
     format!(
         "| {} | {} | {} | {place} | {} |\n",
         record.id,
@@ -64,8 +69,8 @@ const HEAD: &str = "| Finding | Severity | State | Where | What |\n| --- | --- |
 impl Report<'_> {
     /// The text.
     pub(super) fn text(&self) -> String {
-        let mut text = format!("# Fix of {}\n\n{}\n\n", plain(&self.plan.review.told), self.reason);
-        text.push_str(&format!("{}.\n\n", plain(&self.verdict.sentence)));
+        let mut text = format!("# Fix of {}\n\n{}\n\n", inline_commands(&self.plan.review.told), self.reason);
+        text.push_str(&format!("{}.\n\n", sentence(&plain(&self.verdict.sentence))));
         if let Some(told) = unseen_told(self.files) {
             text.push_str(&format!("{told}; the end of this report names them.\n\n"));
         }
@@ -91,7 +96,7 @@ impl Report<'_> {
         if !self.notes.is_empty() {
             text.push_str("## Notes\n\n");
             for note in self.notes {
-                text.push_str(&format!("- {}\n", plain(note)));
+                text.push_str(&format!("- {}\n", sentence(&inline_commands(note))));
             }
             text.push('\n');
         }
@@ -100,8 +105,30 @@ impl Report<'_> {
             text.push_str(&coverage);
             text.push('\n');
         }
-        text.push_str(&format!("Session: `{}`\n", self.session));
+        self.files(&mut text);
+        text.push_str(&format!("## Record\n\n- session: `{}`\n- {}\n", self.session, self.spent));
         text
+    }
+
+    /// What else there is to read in the session's folder.
+    fn files(&self, text: &mut String) {
+        text.push_str("## Files\n\n");
+        for review in &self.progress.reviews {
+            let folder = Place::review(review.number).folder();
+            let what = match review.extent {
+                ReviewExtent::Full => "all of the change",
+                ReviewExtent::Delta => "what a repair changed",
+            };
+            let file = format!("{folder}/{}", Layout::CONSOLIDATED);
+            text.push_str(&format!(
+                "- [`{file}`]({file}): review {} of {what}, at {}; {} open at the bar after it\n",
+                review.number,
+                short(&review.commit),
+                review.open
+            ));
+        }
+        let ledger = Layout::LEDGER;
+        text.push_str(&format!("- [`{ledger}`]({ledger}): what became of each finding, line by line\n\n"));
     }
 
     fn result(&self, text: &mut String) {
@@ -156,7 +183,7 @@ impl Report<'_> {
             text.push_str(&format!("- Round {}: {end}\n", round.number));
             for (number, attempt) in (1..).zip(&round.attempts) {
                 for line in told(attempt) {
-                    text.push_str(&format!("  - attempt {number}: {}\n", plain(&line)));
+                    text.push_str(&format!("  - attempt {number}: {}\n", inline_commands(&line)));
                 }
             }
             round.touched.iter().for_each(|what| text.push_str(&format!("  - {}\n", plain(what))));
@@ -184,7 +211,7 @@ impl Report<'_> {
         }
         text.push_str("## Caused by the repairs themselves\n\n| Finding | Commit | State | Where | What |\n| --- | --- | --- | --- | --- |\n");
         for record in caused {
-            let place = record.finding.place().map(|place| plain(&place)).unwrap_or_default();
+            let place = record.finding.place().map_or_else(|| "-".to_owned(), |place| code(&place));
             let commit = record.caused_by.as_deref().map(short).unwrap_or_default();
             let title = plain(&record.finding.title);
             text.push_str(&format!("| {} | {commit} | {} | {place} | {title} |\n", record.id, record.state));

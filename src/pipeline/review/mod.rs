@@ -43,4 +43,5 @@ pub use subject::{Source, Subject, SubjectKind};
 pub(super) use talks::{Round as TalkRound, Talks};
 pub use target::{Look, Target, look};
 pub(super) use texts::{Texts, declined, omitted, unusable};
+pub(super) use told::spent;
 pub(super) use votes::sees_files;

@@ -27,7 +27,7 @@ use crate::session::{
 };
 
 /// The number of the wording of `verdict.md`.
-pub(in crate::pipeline) const RENDERING: u32 = 1;
+pub(in crate::pipeline) const RENDERING: u32 = 2;
 
 /// A verdict on disk.
 pub(in crate::pipeline) struct Published {

@@ -7,7 +7,7 @@ use super::request::ReviewWork;
 use super::seats::SeatEnd;
 use crate::findings::ReviewVerdict;
 use crate::ids::{Sha256Hash, SlotId};
-use crate::pipeline::{ReviewOutcome, Reviewer};
+use crate::pipeline::{ReviewOutcome, Reviewer, markdown};
 use crate::session::{Layout, Money, Turn};
 use crate::verdict::{inline_commands, inline_markdown as inline};
 
@@ -42,13 +42,17 @@ pub(super) fn trailer(told: &Told<'_>) -> String {
     text
 }
 
-fn spent(money: &Money) -> String {
-    let calls = if money.calls == 1 { "call" } else { "calls" };
-    let unknown = match money.unknown_calls {
-        0 => String::new(),
-        count => format!(", without {count} of which the cost is not known"),
-    };
-    format!("{} {calls}, {} US dollars{unknown}", money.calls, money.known_usd)
+/// What was spent, in words. What is not known is not called nothing.
+pub(in crate::pipeline) fn spent(money: &Money) -> String {
+    let calls = if money.calls == 1 { "1 call".to_owned() } else { format!("{} calls", money.calls) };
+    match money.unknown_calls {
+        0 => format!("{calls}, {} US dollars", money.known_usd),
+        all if all == money.calls => format!("{calls}, of unknown cost"),
+        unknown => {
+            let known = money.known_usd;
+            format!("{calls}: {known} US dollars, and what {unknown} of them cost is not known")
+        }
+    }
 }
 
 /// `report.md`: how the review went.
@@ -60,20 +64,21 @@ pub(super) fn report(
     place: &str,
     told: &Told<'_>,
 ) -> String {
-    let mut text = format!("# Report of `{}`\n\n{}.\n", told.session, inline(&verdict.sentence, TEXT));
+    let sentence = markdown::sentence(&inline(&verdict.sentence, TEXT));
+    let mut text = format!("# Report of `{}`\n\n{sentence}.\n", told.session);
     if !told.first.is_empty() {
         text.push('\n');
     }
     told.first.iter().for_each(|note| text.push_str(&format!("- {}\n", inline_commands(note))));
-    writeln!(text, "\nReviewed was {}.", inline(&work.told, TEXT)).ok();
+    writeln!(text, "\nThis was reviewed: {}.", inline_commands(&work.told)).ok();
     if let Some(intent) = &work.intent {
-        writeln!(text, "What it is meant to do: {}", inline(intent, TEXT)).ok();
+        writeln!(text, "\nIt is meant to do this: {}", markdown::paragraphs(intent)).ok();
     }
-    writeln!(text, "\n## Rounds\n\n| Panel | Reviewers | Read | Findings | In the way | Unsettled |").ok();
+    writeln!(text, "\n## Reviews\n\n| Panel | Reviewers | Read | Findings | In the way | Unsettled |").ok();
     writeln!(text, "| :--- | ---: | ---: | ---: | ---: | ---: |").ok();
     writeln!(
         text,
-        "| `{place}` | {} | {} | {} | {} | {} |",
+        "| [`{place}`]({place}/) | {} | {} | {} | {} | {} |",
         verdict.seats.panel,
         verdict.seats.usable,
         verdict.findings.len(),
@@ -103,8 +108,13 @@ pub(super) fn report(
         }
     }
     writeln!(text, "\n## Files\n").ok();
-    writeln!(text, "- `{}`: what was reviewed", work.kind.file()).ok();
-    writeln!(text, "- `{place}/{}`: what was found, and what was made of it", Layout::CONSOLIDATED).ok();
-    writeln!(text, "- `{}`: what became of each finding", Layout::LEDGER).ok();
+    let consolidated = format!("{place}/{}", Layout::CONSOLIDATED);
+    for (file, what) in [
+        (consolidated.as_str(), "what was found, and what was made of it"),
+        (work.kind.file(), "what was reviewed"),
+        (Layout::LEDGER, "what became of each finding, line by line"),
+    ] {
+        writeln!(text, "- [`{file}`]({file}): {what}").ok();
+    }
     text + &trailer(told)
 }

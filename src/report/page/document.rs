@@ -55,6 +55,7 @@ fn render(sheet: &Sheet) -> std::result::Result<String, minijinja::Error> {
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
 
+    environment.add_filter("code", |text: String| Value::from_safe_string(with_code(&text)));
     environment.set_formatter(|out, _, value| write_escaped(out, value));
     for (name, source) in TEMPLATES {
         environment.add_template(name, source)?;
@@ -96,6 +97,18 @@ fn render(sheet: &Sheet) -> std::result::Result<String, minijinja::Error> {
         style => Value::from_safe_string(STYLE.to_owned()),
         script => Value::from_safe_string(SCRIPT.to_owned()),
     })
+}
+
+/// A sentence of ours as HTML: what stands between backticks is code, and everything is text.
+fn with_code(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    for (index, part) in text.split('`').enumerate() {
+        let mark = if index % 2 == 1 { ("<code>", "</code>") } else { ("", "") };
+        out.push_str(mark.0);
+        markdown::push_text(&mut out, part);
+        out.push_str(mark.1);
+    }
+    out
 }
 
 /// Writes a value of a template: what is not marked as HTML is text.

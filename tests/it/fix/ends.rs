@@ -147,7 +147,7 @@ fn what_nobody_looked_at_is_told_by_the_verdict_of_a_fix() {
     for text in [repo.report(), repo.session().text("verdict.md"), out] {
         assert!(text.contains("No reviewer was sent 3 of 4 files of the change"), "{text}");
         for name in ["big.txt", ".env", "image.bin"] {
-            assert!(text.contains(&format!("- {}: ", name)), "{name}\n{text}");
+            assert!(text.contains(&format!("- `{name}` (added): ")), "{name}\n{text}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! From a planted fault to a certified branch.
 
-use super::world::{MENDED, MENDS, Repo, keys, panel, with_fixer};
+use super::world::{MENDED, MENDS, PLANTED, Repo, SIGN, finding, keys, panel, reply, with_fixer};
+use crate::support::{TeamToml, TestEnv};
 
 #[test]
 fn a_planted_fault_is_found_repaired_tested_committed_looked_at_again_and_certified_on_a_branch_of_its_own() {
@@ -28,8 +29,8 @@ fn a_planted_fault_is_found_repaired_tested_committed_looked_at_again_and_certif
         "Nothing that is sustained at or above the bar is open any more.".to_owned(),
         format!("git merge {branch}"),
         format!("git branch -D {branch}"),
-        "| F01 | high | mended | src/sum.rs:3 | The last item is never summed |".to_owned(),
-        "test (\\`sh -c grep".to_owned(),
+        "| F01 | high | mended | `src/sum.rs:3` | The last item is never summed |".to_owned(),
+        "test (`sh -c grep".to_owned(),
     ] {
         assert!(report.contains(&told), "{told}\n{report}");
     }
@@ -85,4 +86,53 @@ fn what_is_not_committed_is_repaired_on_the_branch_only_and_stays_uncommitted_in
     assert_eq!(repo.git(&["show", &format!("{branch}:src/new.rs")]), "pub fn new() {}");
     assert_eq!(repo.git(&["rev-parse", &format!("{branch}~2")]), repo.git(&["rev-parse", "main"]));
     assert!(repo.report().contains("holds what you had not committed"), "{}", repo.report());
+}
+
+#[test]
+fn what_a_repair_brings_is_found_told_as_its_own_and_mended_before_the_result_is_certified() {
+    const KEY: &str = "Zq7-given.value/with+signs";
+    let mut brought = finding("critical", "auto-fix", &format!("A debugging line prints {KEY}"));
+    for (field, said) in [("description", "Whoever calls it sees it."), ("evidence", ""), ("suggestion", "Remove it.")]
+    {
+        brought[field] = said.into();
+    }
+    brought["line"] = 4.into();
+    let planted = reply(&[finding("high", "auto-fix", PLANTED)]);
+    let looks = format!("look src/sum.rs {SIGN} ;; {planted} ;; println ;; {} ;; {}", reply(&[brought]), reply(&[]));
+    let weigh = format!("weigh added summed {SIGN} ;; debugging println");
+    // Not in a command: those are in the manifest.
+    let env = TestEnv::new().set("SOME_API_KEY", KEY);
+    let script = format!("@{}", env.write("../script", looks).display());
+    let mends = format!(
+        "if grep -q println src/sum.rs; then cat > /dev/null; sed -i /println/d src/sum.rs; echo F02: removed; else {MENDS}; echo '// \
+         println' >> src/sum.rs; fi"
+    );
+    let settings = TeamToml::new()
+        .agent("ra", &[&script, &weigh])
+        .agent("rc", &[&format!("answer {}", reply(&[])), &weigh])
+        .agent("rb", &[&format!("answer {}", reply(&[])), &weigh])
+        .panel(&["ra", "rb", "rc"]);
+    let repo = Repo::of(env, &with_fixer(settings, &mends));
+    repo.fix(&[], 0);
+    let branch = repo.new_branches().remove(0);
+    assert_eq!(repo.git(&["show", &format!("{branch}:src/sum.rs")]), MENDED.trim_end());
+    assert_eq!(repo.states(), ["F01", "F02"].map(|id| (id.to_owned(), "verified".to_owned())).into());
+    let report = repo.report();
+    let first = repo.git(&["rev-parse", &format!("{branch}~1")]);
+    let caused = report.split("## Caused by the repairs themselves").nth(1).unwrap();
+    let row = caused.lines().find(|line| line.starts_with("| F02 |")).unwrap();
+    assert!(row.contains(&first[..7]) && row.contains("mended") && row.contains("debugging line prints"), "{report}");
+    assert!(!caused.contains("| F01 |"), "{report}");
+    // Whoever certifies looks at all of it, and finds nothing.
+    let last = repo.session().round("reviews/impl-review-4");
+    assert!(last.text("consolidated.md").contains("no vote was held, for nothing was found"));
+    // The fixer is told what to mend, and not the key that a reviewer repeats.
+    let asked = repo.session().text("fixes/2/input.md");
+    assert!(asked.contains("A debugging line prints [redacted]"), "{asked}");
+    for file in repo.session().files() {
+        let text = std::fs::read(repo.session().path(&file)).unwrap();
+        let is_reply = file.contains("/response-") || file.contains("work/");
+        assert!(is_reply || !String::from_utf8_lossy(&text).contains(KEY), "{file}");
+    }
+    repo.team(&["verify", "latest"], 0);
 }

@@ -42,7 +42,7 @@ fn a_second_attempt_begins_at_the_clean_commit_and_knows_what_was_wrong_with_the
     assert_eq!(repo.git(&["show", "--format=", "--name-only", &branch]), "src/sum.rs");
     let again = repo.session().text("fixes/1/repair/prompt-01.md");
     assert!(again.contains("junk.txt` is not among the files that may be changed"), "{again}");
-    assert!(repo.report().contains("attempt 1: \\`junk.txt\\` is not among"), "{}", repo.report());
+    assert!(repo.report().contains("attempt 1: `junk.txt` is not among"), "{}", repo.report());
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn the_checks_are_those_of_the_base_and_not_of_the_branch() {
     repo.env.write("team.toml", branchs.text());
     repo.commit("settings of the branch's own");
     repo.fix(&[], 0);
-    assert!(repo.report().contains("test (\\`true\\`) passed"), "{}", repo.report());
+    assert!(repo.report().contains("test (`true`) passed"), "{}", repo.report());
 }
 
 #[test]

@@ -139,6 +139,9 @@ fn variables_hold_over_the_gates_own_settings_in_the_base_and_that_is_told() {
         let told = format!("`{key}` of the gate is that of `${name}`, whatever the base says");
         assert!(err.contains(&told) && verdict.contains(&told), "{told}: {err}\n{verdict}");
     }
+    repo.gate(&["--markdown", "out/gate.md"], 3);
+    let comment = repo.read("out/gate.md").replace('\\', "");
+    assert!(comment.contains("> `max_cost` of the gate is that of `$TEAM_MAX_COST`"), "{comment}");
     let (shown, err) = crate::support::finish(&repo.env, &["config"], 0);
     assert!(!err.contains("of the gate"), "{err}");
     let bar = shown.lines().find(|line| line.starts_with("gate.threshold")).unwrap();
@@ -146,6 +149,16 @@ fn variables_hold_over_the_gates_own_settings_in_the_base_and_that_is_told() {
     // The command line is above them.
     let (out, err) = repo.gate(&["--json", "-m", "strict", "--threshold", "unanimous", "--max-cost", "1"], 1);
     assert!(out.contains("\"threshold\": \"unanimous\"") && !err.contains("whatever the base says"), "{err}");
+}
+
+#[test]
+fn what_is_wrong_is_to_be_corrected_where_it_is_said() {
+    let repo = Repo::of(TestEnv::new().set("TEAM_MAX_COST", "much"), Some(&panel(&["APPROVE", "APPROVE"])));
+    let (_, err) = repo.gate(&[], 2);
+    assert!(err.contains("$TEAM_MAX_COST: ") && !err.contains("correct them there"), "{err}");
+    let repo = Repo::changed(&panel(&["APPROVE", "APPROVE"]).key("gate", gate_keys("quorum = 0")));
+    let (_, err) = repo.gate(&[], 2);
+    assert!(err.contains("settings are those of the base: correct them there"), "{err}");
 }
 
 #[test]

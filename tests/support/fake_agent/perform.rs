@@ -132,10 +132,11 @@ fn one(step: Step, prompt: &mut Option<String>) -> io::Result<Done> {
                 write(Stream::Out, texts.get(before).or(texts.last()).map_or(&b""[..], Vec::as_slice))?;
             }
         }
-        Step::Look { file, text, there, absent } => {
+        Step::Look { file, there, absent } => {
             if ballots::asks_nothing_to_vote(read(prompt)?) {
-                let found = std::fs::read_to_string(&file).unwrap_or_default().contains(&text);
-                write(Stream::Out, if found { &there } else { &absent })?;
+                let held = std::fs::read_to_string(&file).unwrap_or_default();
+                let found = there.iter().find(|(text, _)| held.contains(text));
+                write(Stream::Out, found.map_or(&absent, |(_, there)| there))?;
             }
         }
         Step::Weigh(rule) => {

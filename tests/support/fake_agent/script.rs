@@ -60,8 +60,8 @@ pub(crate) enum Step {
     Nth(String, Vec<Vec<u8>>),
     Look {
         file: String,
-        text: String,
-        there: Vec<u8>,
+        /// What the file may hold, and what is printed then: the first that it holds decides.
+        there: Vec<(String, Vec<u8>)>,
         absent: Vec<u8>,
     },
     Vote(Rule),
@@ -145,14 +145,15 @@ fn step(line: &str) -> Result<Step, String> {
             Step::Nth(file.to_owned(), texts)
         }
         "look" => {
-            let wrong = || format!("`{word}` needs a file, and `TEXT ;; THERE ;; ABSENT`");
+            let wrong = || format!("`{word}` needs a file, and `TEXT ;; THERE ;; .. ;; ABSENT`");
             let (file, rest) = rest.split_once(' ').ok_or_else(wrong)?;
             let parts: Vec<&str> = nested(rest).collect();
-            let [text, there, absent] = parts[..] else { return Err(wrong()) };
+            let [pairs @ .., absent] = &parts[..] else { return Err(wrong()) };
+            let (pairs, []) = pairs.as_chunks::<2>() else { return Err(wrong()) };
+            let there = pairs.iter().map(|[text, there]| Ok(((*text).to_owned(), with_line_end(unescape(there)?))));
             Step::Look {
                 file: file.to_owned(),
-                text: text.to_owned(),
-                there: with_line_end(unescape(there)?),
+                there: there.collect::<Result<_, String>>()?,
                 absent: with_line_end(unescape(absent)?),
             }
         }

@@ -210,9 +210,7 @@ fn happened(entry: &LedgerEntry) -> Option<String> {
         LedgerEntry::Sustained(ruling) => ruled("sustained", ruling),
         LedgerEntry::Rejected(ruling) => ruled("rejected", ruling),
         LedgerEntry::NeedsPerson(ruling) => ruled("not settled", ruling),
-        LedgerEntry::FixClaimed { round, commit, .. } => {
-            format!("repair round {round}: commit {} is said to mend it", short(commit))
-        }
+        LedgerEntry::FixClaimed { commit, .. } => format!("commit {} is said to mend it", short(commit)),
         LedgerEntry::Verified { round, .. } => format!("review {round}: not there any more"),
         LedgerEntry::Declined { note, .. } if note.as_str().trim().is_empty() => "declined by a person".to_owned(),
         LedgerEntry::Declined { note, .. } => format!("declined by a person: {}", note.as_str()),
