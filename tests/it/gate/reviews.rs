@@ -29,7 +29,10 @@ fn plant(repo: &Repo) {
 
 /// Two reviewers who find this, and sustain what the other one finds.
 fn two(found: &Value) -> TeamToml {
-    reviewers(&[&[&finds(&[found.clone()]), "weigh sustain"], &[&finds(&[found.clone()]), "weigh sustain"]])
+    reviewers(&[
+        &[&finds(std::slice::from_ref(found)), "weigh sustain"],
+        &[&finds(std::slice::from_ref(found)), "weigh sustain"],
+    ])
 }
 
 #[test]
