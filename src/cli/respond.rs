@@ -12,7 +12,7 @@ use super::resume::{pace, prepare_again};
 use crate::engine::{self, Outcome, ResumeOptions};
 use crate::error::{Error, ExitCode, Result};
 use crate::git::Git;
-use crate::pipeline::fix::{self, Ending, LeftOfFix, Response, check_response, decide_afterwards};
+use crate::pipeline::fix::{self, Ending, LeftOfFix, Response, check_response, decide_afterwards, finished_fix};
 use crate::pipeline::gate::ask_failed;
 use crate::session::{Catalogue, Layout, Session, SessionKind, SessionState, View};
 
@@ -31,8 +31,9 @@ pub(super) async fn resume_fix(
     let left = left_of(&session, &terms, context).await?;
     if left.is_over() {
         context.printer.note(format!("nothing is left to do in `{}`", session.id()));
-        context.printer.document(&fs_err::read_to_string(session.layout().report()).unwrap_or_default())?;
-        return Ok(ExitCode::DONE);
+        let outcome = finished_fix(&session)?;
+        show_outcome(context, &outcome, called)?;
+        return Ok(outcome.exit_code());
     }
     if let Some(to_decide) = left.waits() {
         context.printer.document(&to_decide.page)?;

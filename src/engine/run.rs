@@ -482,6 +482,8 @@ pub(crate) fn end(
         (Some(StopAll::Signal(_) | StopAll::Request | StopAll::Budget), _) => SessionState::Cancelled,
         (_, Decision::NothingUsable { complete: 0, .. }) => SessionState::Failed,
         (_, Decision::Reviewed(verdict)) if verdict.seats.usable == 0 => SessionState::Failed,
+        // What it was to come to is not there; `resume` goes on with it.
+        _ if problem.is_some() && session.kind() != SessionKind::Team => SessionState::Failed,
         _ => SessionState::Completed,
     };
     observer.enter(".");

@@ -69,6 +69,12 @@ impl Git {
         self.act(&["read-tree", commit.as_str()].map(OsStr::new), None).await.map(drop)
     }
 
+    /// The same for a list of files that were looked at: what is known of those that stay as listed is kept, so that
+    /// [`Self::differing`] need not read them all.
+    pub async fn list_again_as(&self, commit: &CommitId) -> Result<(), GitError> {
+        self.act(&["read-tree", "--reset", commit.as_str()].map(OsStr::new), None).await.map(drop)
+    }
+
     /// Files whose listed content is not that of `commit`, whatever the folder has; in order.
     pub async fn listed_otherwise(&self, commit: &CommitId) -> Result<Vec<RepoPath>, GitError> {
         let words = ["diff-index", "--cached", "--name-only", "-z", "--no-renames", "--ignore-submodules=none"];

@@ -250,33 +250,37 @@ impl Consolidated<'_> {
         told.for_each(|(id, note)| out.push_str(&format!("- Reviewer {id}: {}\n", inline(note, TEXT))));
     }
 
-    /// Which files were looked at, and which not, with the reason.
     fn push_coverage(&self, out: &mut String) {
-        if self.files.is_empty() {
-            return;
+        if !self.files.is_empty() {
+            out.push('\n');
+            out.push_str(&coverage(self.files));
         }
-        let (seen, omitted): (Vec<&SeenFile>, Vec<&SeenFile>) =
-            self.files.iter().partition(|file| file.omitted.is_none());
-        let told = looked_at(seen.len(), self.files.len());
-        out.push_str(&format!("\n## Coverage\n\n{told}.\n"));
-        let mut list = |heading: &str, files: &[&SeenFile]| {
-            if files.is_empty() {
-                return;
-            }
-            out.push_str(&format!("\n{heading}:\n\n"));
-            for file in files.iter().take(FILES) {
-                let reason = file.omitted.map(|reason| format!(": {}", reason.describe())).unwrap_or_default();
-                let note = file.note.as_deref().map(|note| format!(" ({})", inline_commands(note))).unwrap_or_default();
-                let change = file.change.as_str();
-                out.push_str(&format!("- {} ({change}){reason}{note}\n", code(&file.path)));
-            }
-            if files.len() > FILES {
-                out.push_str(&format!("- and {} more\n", files.len() - FILES));
-            }
-        };
-        list("Not looked at", &omitted);
-        list("Looked at", &seen);
     }
+}
+
+/// Which files were looked at, and which not, with the reason: a section of a document; empty where there are none.
+pub(crate) fn coverage(files: &[SeenFile]) -> String {
+    if files.is_empty() {
+        return String::new();
+    }
+    let (seen, omitted): (Vec<&SeenFile>, Vec<&SeenFile>) = files.iter().partition(|file| file.omitted.is_none());
+    let mut out = format!("## Coverage\n\n{}.\n", looked_at(seen.len(), files.len()));
+    for (heading, files) in [("Not looked at", omitted), ("Looked at", seen)] {
+        if files.is_empty() {
+            continue;
+        }
+        out.push_str(&format!("\n{heading}:\n\n"));
+        for file in files.iter().take(FILES) {
+            let reason = file.omitted.map(|reason| format!(": {}", reason.describe())).unwrap_or_default();
+            let note = file.note.as_deref().map(|note| format!(" ({})", inline_commands(note))).unwrap_or_default();
+            let change = file.change.as_str();
+            out.push_str(&format!("- {} ({change}){reason}{note}\n", code(&file.path)));
+        }
+        if files.len() > FILES {
+            out.push_str(&format!("- and {} more\n", files.len() - FILES));
+        }
+    }
+    out
 }
 
 /// How many files of how many were looked at, in a sentence.

@@ -14,6 +14,7 @@ mod markdown;
 pub mod review;
 pub mod roles;
 
+pub(crate) use consolidated::coverage;
 pub use estimate::{estimate_fix, estimate_review};
 
 pub use consolidated::{Consolidated, FindingJudge, ReviewOutcome, Reviewer, consolidated, sustained_by_severity};

@@ -3,10 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::session::{AttemptEnd, Event, FixStep, GivenUp, Record, ReviewExtent, shell_word};
-
-/// So many digits name a commit.
-const SHORT: usize = 12;
+use crate::session::{
+    AttemptEnd, BRANCH_COMMANDS_DO, BranchBegin, Event, FixStep, GivenUp, Record, ReviewExtent, branch_commands,
+};
 
 /// How a fix went.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -26,6 +25,9 @@ pub struct FixRecord {
     pub stopped: Option<String>,
     /// The new branch in the user's repository.
     pub branch: Option<FixBranch>,
+    /// What the commit is that repairs begin at.
+    #[serde(skip)]
+    pub begins: BranchBegin,
 }
 
 /// A review that was made of a commit.
@@ -80,6 +82,15 @@ impl FixRecord {
                 fix.take(step);
             }
         }
+        let plan = records.first().and_then(|first| match &first.event {
+            Event::Created { plan: Some(plan), .. } => plan.get("fix"),
+            _ => None,
+        });
+        let of_plan = |name: &str| plan?.get(name)?.as_str();
+        // Where nothing was left to commit, repairs begin at what was checked out.
+        if of_plan("uncommitted") == Some("yes") && of_plan("head") != fix.head.as_deref() {
+            fix.begins = BranchBegin::Uncommitted;
+        }
         fix
     }
 
@@ -127,15 +138,9 @@ impl FixRecord {
         if !name.starts_with("team/") || name.chars().any(char::is_control) {
             return Vec::new();
         }
-        let branch = shell_word(name);
-        let mut commands = vec![(format!("git merge {branch}"), "take it")];
         let is_hex = |text: &&String| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if let Some(head) = self.head.as_ref().filter(is_hex) {
-            let head = head.get(..SHORT).unwrap_or(head);
-            commands.push((format!("git cherry-pick {head}..{branch}"), "take the repairs only"));
-        }
-        commands.push((format!("git branch -D {branch}"), "drop it"));
-        commands
+        let Some(begin) = self.head.as_ref().filter(is_hex) else { return Vec::new() };
+        branch_commands(name, begin, self.begins).into_iter().zip(BRANCH_COMMANDS_DO).collect()
     }
 
     /// How many commits were made.

@@ -318,6 +318,12 @@ pub enum Event {
 }
 
 impl Event {
+    /// Whether it may come after the closing event: it opens what was closed again, or says who has looked.
+    #[must_use]
+    pub const fn may_follow_an_end(&self) -> bool {
+        matches!(self, Self::Reopened { .. } | Self::Decided { .. } | Self::Revealed)
+    }
+
     /// Whether a session begins with this whose panels are inside of it: a review, a fix, or a gate that has a change
     /// reviewed.
     #[must_use]

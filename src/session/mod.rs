@@ -16,6 +16,7 @@ mod decision;
 mod dialogue;
 mod error;
 mod events;
+mod fix_branch;
 mod fix_step;
 mod fix_stop;
 mod follow;
@@ -53,6 +54,7 @@ pub use conversation::{
 pub use decision::{Question, Waiting, waiting};
 pub use error::SessionError;
 pub use events::{Event, EventLog, History, Parent, Record};
+pub use fix_branch::{BRANCH_COMMANDS_DO, BranchBegin, branch_begin_told, branch_commands};
 pub use fix_step::{AttemptEnd, FixStep, GivenUp, ReviewExtent};
 pub use fix_stop::FixStop;
 pub use follow::Follower;

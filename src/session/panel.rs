@@ -247,6 +247,13 @@ impl PanelFolder {
     /// An event that the disk does not take now is kept and written before the next one, so that the order stays;
     /// [`Self::settle`] says whether everything arrived.
     pub fn record(&mut self, event: Event, now: Timestamp) -> Result<Record, SessionError> {
+        debug_assert!(
+            self.status.state.is_active()
+                || self.status.state == SessionState::Interrupted
+                || event.may_follow_an_end(),
+            "{event:?} in `{}`, which has ended",
+            self.layout.root().display()
+        );
         let now = self.not_before(now);
         let preview = Record { seq: self.log.count() + 1, prev: self.log.head(), at: now, event: event.clone() };
         self.status.apply(&preview)?;

@@ -42,11 +42,12 @@ pub struct TakeUp<'a> {
     pub drift: &'a Drift,
     /// What keeps slots apart now; `None` where nobody is asked.
     pub isolation: Option<&'a str>,
-    /// What happens to a panel that had ended and in which nobody is left to ask.
+    /// What happens to a panel that had completed and in which nobody is left to ask.
     pub ended: Ended,
 }
 
-/// What happens to a panel that had ended and in which nobody is left to ask.
+/// What happens to a panel that had completed and in which nobody is left to ask. One that was stopped always goes on:
+/// what comes after its slots is not done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// It stays as it is.
@@ -131,7 +132,7 @@ impl PanelFolder {
             fault::reach(Point::InterruptRecorded);
         }
         self.end_lost(now)?;
-        let unfinished = interrupted || self.status().state == super::SessionState::Interrupted;
+        let unfinished = interrupted || self.status().state != super::SessionState::Completed;
         if unfinished || !slots.is_empty() || how.ended == Ended::GoesOn {
             let failed = how.failed && !slots.is_empty();
             let Drift { differences: drift, files: accepted } = how.drift.clone();

@@ -4,12 +4,14 @@ mod asking;
 mod conversations;
 mod decisions;
 mod declines;
+mod ends;
 mod held;
 mod loops;
 mod outputs;
 mod pages;
 mod refused;
 mod resuming;
+mod unfinished;
 mod world;
 
 pub(crate) use resuming::PLACES;

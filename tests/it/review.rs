@@ -6,6 +6,7 @@ mod outputs;
 mod pages;
 mod providers;
 mod quality;
+mod stopped;
 mod targets;
 mod votes;
 pub(crate) mod world;

@@ -17,7 +17,7 @@ use crate::findings::{
 };
 use crate::ids::{Sha256Hash, SlotId};
 use crate::session::slot::SlotState;
-use crate::session::{Event, InnerKind, InnerPanel, Layout, Round, Turn};
+use crate::session::{Event, FixStep, InnerKind, InnerPanel, Layout, Round, SessionKind, Turn};
 
 /// The rule of a panel's record that says where its programs saw the repository.
 pub(crate) const SNAPSHOT_RULE: &str = "snapshot";
@@ -317,19 +317,46 @@ fn check_verdict(audit: &mut Audit, session: &Panel, inner: &[InnerFolder], ledg
     audit.expect("verdict.md", md, &by);
     audit.expect("verdict.json", json, &by);
     let Some(result) = read_json::<ReviewResult>(audit, "verdict.json") else { return };
-    // A fixer reviews nothing.
-    let reviewed = inner.iter().rfind(|inner| inner.which.kind != InnerKind::Fix);
-    let (Some(ledger), Some(reviewed)) = (ledger, reviewed) else { return };
+    let Some(ledger) = ledger else { return };
+    let rests_on = rests_on(session, inner);
+    let folder = rests_on.map_or_else(String::new, |reviewed| reviewed.which.folder());
+    if folder != result.panel {
+        let told =
+            Mismatch::new("verdict.json", "names another panel than the one that its findings were last voted in");
+        audit.mismatch(told.between(folder, result.panel));
+        return;
+    }
     audit.checked.verdicts += 1;
-    let usable = read_again(&reviewed.panel, &reviewed.replies, &reviewed.turns).len();
+    let (panel, usable) = match rests_on {
+        Some(reviewed) => {
+            let usable = read_again(&reviewed.panel, &reviewed.replies, &reviewed.turns).len();
+            (reviewed.panel.slots().len(), usable)
+        }
+        // Stopped before the first review was over.
+        None => (session.manifest.as_ref().and_then(|all| all.cast.as_ref()).map_or(0, |cast| cast.panel.len()), 0),
+    };
     let mut seats = result.verdict.seats;
-    seats.panel = u32::try_from(reviewed.panel.slots().len()).unwrap_or(u32::MAX);
+    seats.panel = u32::try_from(panel).unwrap_or(u32::MAX);
     seats.usable = u32::try_from(usable).unwrap_or(u32::MAX);
     let again = decide_review(ledger.judged(), result.verdict.fail_on, seats);
     if again != result.verdict {
         let told = Mismatch::new("verdict.json", "is not what the findings and the seats come to");
         audit.mismatch(told.between(again.sentence, result.verdict.sentence));
     }
+}
+
+/// The panel that a verdict rests on: of a review its newest one; of a fix the newest whose review is on record, for one
+/// that was stopped says nothing, and the fixer's is none. `None` where there was none.
+fn rests_on<'a>(session: &Panel, inner: &'a [InnerFolder]) -> Option<&'a InnerFolder> {
+    let is_fix = matches!(session.record.created(), Some(Event::Created { kind: SessionKind::Fix, .. }));
+    if !is_fix {
+        return inner.last();
+    }
+    let is_held = |panel: InnerPanel| {
+        let held = |event: &Event| matches!(event, Event::Fix { step } if matches!(**step, FixStep::Reviewed { review, .. } if review == panel.number));
+        panel.kind != InnerKind::Fix && session.record.position(held).is_some()
+    };
+    inner.iter().rfind(|folder| is_held(folder.which))
 }
 
 fn read_json<T: serde::de::DeserializeOwned>(audit: &mut Audit, file: &str) -> Option<T> {

@@ -69,7 +69,7 @@ impl FolderRecord {
                     self.closed = false;
                     None
                 }
-                Event::Revealed => None,
+                event if event.may_follow_an_end() => None,
                 _ if self.closed => Some("follows the closing event, and does not open the session again"),
                 _ => None,
             };

@@ -4,20 +4,23 @@ use super::decide::Response;
 use super::look::certifiers;
 use super::place::Place;
 use super::progress::Progress;
-use super::report::{Report, mended};
-use super::run::{Fix, step};
+use super::report::{Report, mended, unseen_told};
+use super::run::{Fix, branch_of, step};
+use super::seen::seen;
 use super::stop::StopReason;
 use super::store::{Store, remove};
+use super::turn::put_aside;
 use crate::config::ResolvedModel;
-use crate::engine::{Decision, record, total};
-use crate::error::{Error, ExitCode, Result};
+use crate::engine::{Decision, Outcome, record, total};
+use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::fault::{self, Point};
-use crate::findings::{ReviewResult, decide_review};
+use crate::findings::{LedgerRead, MissingSeats, ReviewResult, decide_review};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash};
 use crate::pipeline::declines;
-use crate::pipeline::review::{RENDERING, Surroundings, open_ledger, spent};
+use crate::pipeline::review::{RENDERING, ReviewWork, Surroundings, open_ledger, published, spent};
 use crate::pipeline::roles;
+use crate::secrets::Redactor;
 use crate::session::{Event, FixStep, Layout, Phase, Record, ReviewExtent, Session};
 
 /// How it ended, and what is printed.
@@ -33,19 +36,21 @@ pub(super) async fn finish(
     store: &Store,
     place: &Place,
     reason: StopReason,
+    redactor: &Redactor,
     around: &mut Surroundings<'_>,
 ) -> Result<Ended> {
     let plan = fix.plan;
     let progress = Progress::of(session.panel().records());
     if let (Some(tip), None, false) = (progress.commits().last(), &progress.published, reason == StopReason::Aborted) {
         let commit = store.commit_of(tip).await?;
-        let branch = format!("team/{}", session.id());
+        let branch = branch_of(session.id());
         store.publish(&branch, &commit).await?;
         fault::reach(Point::FixBranchMade);
         let published = FixStep::Published { branch, commit: commit.as_str().to_owned() };
         step(session, published, Point::FixPublished, around)?;
     }
     let progress = Progress::of(session.panel().records());
+    clear(session, &progress, store, place).await?;
     let findings = open_ledger(session)?.findings().clone();
     let cast = session.panel().manifest().cast.clone();
     let (panel, fixer) = cast.map_or_else(|| (Vec::new(), None), |cast| (cast.panel, cast.fixer));
@@ -59,6 +64,13 @@ pub(super) async fn finish(
     } else if let (Some(fixer), Some(last), false) = (&fixer, last, progress.commits().is_empty()) {
         notes.extend(uncertified(last.extent, &panel, session.panel().manifest().judges.as_deref(), fixer));
     }
+    notes.extend(
+        place
+            .kept(progress.next_round())
+            .iter()
+            .map(|folder| format!("what the fixer did there and is in no commit is kept in {folder} of the session")),
+    );
+    let files = seen(store, plan, &progress, redactor).await?;
     notes.extend(declines::told(&findings, &plan.review.declined));
     let decisions: Vec<String> = session.panel().records().iter().filter_map(decided).collect();
     let spent = spent(&total(session));
@@ -73,6 +85,7 @@ pub(super) async fn finish(
         decisions: &decisions,
         conversations: &conversations,
         notes: &notes,
+        files: &files,
         spent: &spent,
     };
     let text = around.services.open_scrub().text_for(None, &report.text());
@@ -81,9 +94,8 @@ pub(super) async fn finish(
         let panel = held.map_or_else(String::new, |held| held.folder);
         write(session, ReviewResult { version: FormatVersion::CURRENT, panel, verdict }, &text, around)?;
     }
-    // What is committed is in the repository; these are disposable.
-    for folder in [place.worktree(), place.checks()] {
-        remove(&folder)?;
+    if let Some(told) = unseen_told(&files) {
+        around.observer.trouble(&format!("{told}; `report.md` names them"));
     }
     Ok(Ended { decision: Decision::Fix { sentence, code }, text })
 }
@@ -109,14 +121,22 @@ fn uncertified(
 }
 
 /// The last review that a panel made.
-struct Held {
+pub(super) struct Held {
     folder: String,
     seats: usize,
     usable: usize,
 }
 
+impl Held {
+    /// Whether too few of its reviewers can be read to say anything.
+    pub(super) fn is_short(&self, work: &ReviewWork) -> bool {
+        let is_refused = work.missing == MissingSeats::Refused && self.usable < self.seats;
+        is_refused || u32::try_from(self.usable).is_ok_and(|usable| usable < work.quorum)
+    }
+}
+
 /// The last review that a panel made; a change that came to nothing is looked at by nobody.
-fn held(session: &Session, progress: &Progress) -> Result<Option<Held>> {
+pub(super) fn held(session: &Session, progress: &Progress) -> Result<Option<Held>> {
     for review in progress.reviews.iter().rev() {
         let panel = Place::review(review.number);
         if session.panel().has_inner(panel)? {
@@ -126,6 +146,32 @@ fn held(session: &Session, progress: &Progress) -> Result<Option<Held>> {
         }
     }
     Ok(None)
+}
+
+/// Puts aside what the fixer had done in a round that was not ended, and removes the folders that are left.
+async fn clear(session: &Session, progress: &Progress, store: &Store, place: &Place) -> Result<()> {
+    let is_begun = |round: &u32| session.panel().has_inner(Place::panel(*round)).unwrap_or(false);
+    let mut rounds = std::iter::once(progress.next_round()).chain(progress.rounds.last().map(|round| round.number));
+    if let (Some(round), Some(tip)) = (rounds.find(is_begun), progress.tip()) {
+        put_aside(store, place, round, &store.commit_of(tip).await?).await?;
+    }
+    // What is committed is in the repository; these are disposable.
+    [place.worktree(), place.checks()].iter().try_for_each(|folder| remove(folder))
+}
+
+/// What a fix came to of which nothing is left to do.
+///
+/// # Errors
+/// The verdict or the ledger is not as it was recorded.
+pub fn finished_fix(session: &Session) -> Result<Outcome> {
+    let lacks = || Error::new(ErrorKind::Integrity, "the session's record holds no verdict of a fix");
+    let before = published(session)?.ok_or_else(lacks)?;
+    let progress = Progress::of(session.panel().records());
+    let (Decision::Reviewed(verdict), Some(reason)) = (before.decision, progress.stopped) else { return Err(lacks()) };
+    let findings = LedgerRead::read(&session.layout().ledger()).map(|read| read.findings).unwrap_or_default();
+    let (sentence, code) = amounts_to(reason, &verdict, &progress, mended(&findings));
+    let decision = Decision::Fix { sentence, code };
+    Ok(Outcome { layout: session.layout().clone(), decision, verdict: Some(before.text), stop: None })
 }
 
 /// What a person decided, in words.
@@ -145,7 +191,7 @@ fn amounts_to(
 ) -> (String, ExitCode) {
     let code = match reason {
         StopReason::Approved => ExitCode::DONE,
-        StopReason::Aborted | StopReason::Inconclusive => ExitCode::NO_DECISION,
+        StopReason::Aborted => ExitCode::NO_DECISION,
         _ => verdict.decision.exit_code(),
     };
     let result = match (&progress.published, mended) {

@@ -117,10 +117,12 @@ pub(crate) struct Inspection<'a> {
 }
 
 impl Inspection<'_> {
-    /// Looks at the folder of an attempt, which [`Store::fresh`] filled under the name `list`.
+    /// Looks at the folder of an attempt, which [`Store::fresh`] filled under the name `list`. However often: what was
+    /// taken into the list the last time counts as changed again.
     pub(crate) async fn folder(&self, folder: &Path, list: &str) -> Result<Inspected> {
         let mut flaws: Vec<Flaw> = self.head(folder).await?.into_iter().collect();
         let git = self.store.with_files(folder, list);
+        git.list_again_as(self.base).await.map_err(failed("list the files of the commit"))?;
         let differing = match git.differing().await {
             Ok(differing) => differing,
             Err(error) => return Ok(Inspected::Flawed(vec![Flaw::Refused(error.to_string())])),

@@ -6,8 +6,9 @@ use jiff::Timestamp;
 use super::place::Place;
 use super::progress::Progress;
 use super::request::FixPlan;
+use super::seen::sent_of;
 use super::select::open_count;
-use super::store::{Store, failed};
+use super::store::Store;
 use crate::config::ResolvedModel;
 use crate::engine::{record, show_last, stopped_state};
 use crate::error::{Error, ErrorKind, Result};
@@ -18,7 +19,6 @@ use crate::findings::{
 };
 use crate::git::CommitId;
 use crate::judging::{Nonce, PromptError};
-use crate::pipeline::gate::{Limits, look_at_diff};
 use crate::pipeline::review::{
     ReviewWork, RoundOutcome, RoundRequest, Source, Surroundings, TalkRound, Talks, Texts, begin_phase, consolidate,
     declined, hold_round, omitted, open_ledger, sees_files, subject_text, take_snapshot, unusable,
@@ -205,18 +205,7 @@ impl Reviews<'_> {
             ReviewExtent::Delta => progress.before_tip().unwrap_or(plan.fix.from.as_str()),
         };
         let from = self.store.commit_of(from).await?;
-        let git = self.store.git();
-        let files = git.changed_files(&from, tip).await.map_err(failed("list what was changed"))?;
-        if files.is_empty() {
-            return Ok(None);
-        }
-        let limits = Limits {
-            max_bytes: plan.fix.max_bytes,
-            ignore: &plan.fix.ignore,
-            section: "review",
-            redactor: self.redactor,
-        };
-        let coverage = look_at_diff(git, (&from, tip), &files, &limits).await?;
+        let Some(coverage) = sent_of(self.store, plan, self.redactor, (&from, tip)).await? else { return Ok(None) };
         if coverage.text.is_empty() {
             return Err(Error::new(ErrorKind::NoDecision, "nothing of what was repaired can be sent to reviewers")
                 .hint("raise `max_bytes` of `[review]`, or look at it yourself"));
@@ -229,7 +218,7 @@ impl Reviews<'_> {
         work.told = told;
         work.head = Some(tip.as_str().to_owned());
         work.files = coverage.files;
-        work.source = Source::Commit { root: git.folder().to_owned(), commit: tip.as_str().to_owned() };
+        work.source = Source::Commit { root: self.store.git().folder().to_owned(), commit: tip.as_str().to_owned() };
         Ok(Some(Subject { work, text: coverage.text }))
     }
 }

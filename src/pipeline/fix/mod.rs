@@ -21,6 +21,7 @@ mod request;
 mod resume;
 mod run;
 mod scope;
+mod seen;
 mod select;
 mod stop;
 mod store;
@@ -31,6 +32,7 @@ mod uncommitted;
 
 pub use afterwards::decide_afterwards;
 pub use check::{CheckEnd, CheckKind, CheckResult};
+pub use conclude::finished_fix;
 pub use decide::{Ending, Response};
 pub use outcome::{not_begun, reported};
 pub use request::{Consent, FixRequest, Start, TakeUncommitted};

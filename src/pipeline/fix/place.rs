@@ -38,6 +38,17 @@ impl Place {
         InnerPanel { kind: InnerKind::ImplReview, number }
     }
 
+    /// What attempts of the rounds up to this one left that did not come to their end, from the session's folder.
+    pub(super) fn kept(&self, rounds: u32) -> Vec<String> {
+        let of_round = |round: u32| {
+            let panel = Self::panel(round);
+            let folder = self.0.inner(panel);
+            let numbers = (1..).take_while(move |number| exists(&folder.root().join(format!("left-{number}"))));
+            numbers.map(move |number: u32| format!("{}/left-{number}", panel.folder()))
+        };
+        (1..=rounds).flat_map(of_round).collect()
+    }
+
     /// A new place for what an attempt left that did not come to its end.
     pub(super) fn left(&self, round: u32) -> PathBuf {
         let folder = self.0.inner(Self::panel(round));

@@ -3,11 +3,15 @@
 
 use super::place::Place;
 use super::progress::{Progress, RoundEnd};
-use super::request::{FixPlan, TakeUncommitted};
+use super::request::FixPlan;
 use super::stop::StopReason;
 use crate::findings::{FindingId, FindingRecord, FindingState, Findings, ReviewVerdict};
+use crate::pipeline::coverage;
 use crate::pipeline::markdown::{code, sentence};
-use crate::session::{AttemptEnd, GivenUp, Layout, ReviewExtent};
+use crate::report::ci::{OmissionReason, SeenFile};
+use crate::session::{
+    AttemptEnd, BRANCH_COMMANDS_DO, GivenUp, Layout, ReviewExtent, branch_begin_told, branch_commands,
+};
 use crate::verdict::{inline_commands, inline_markdown};
 
 /// What the report is made from.
@@ -26,6 +30,15 @@ pub(super) struct Report<'a> {
     pub(super) notes: &'a [String],
     /// What was spent, in words.
     pub(super) spent: &'a str,
+    /// What of the change the reviews looked at, and what not.
+    pub(super) files: &'a [SeenFile],
+}
+
+/// How much of the change nobody has looked at, where somebody should have; `None` where that is nothing.
+pub(super) fn unseen_told(files: &[SeenFile]) -> Option<String> {
+    let is_unseen = |file: &&SeenFile| file.omitted.is_some_and(|reason| reason != OmissionReason::Ignored);
+    let unseen = files.iter().filter(is_unseen).count();
+    (unseen > 0).then(|| format!("No reviewer was sent {unseen} of {} files of the change", files.len()))
 }
 
 /// The most characters of a text of somebody else's.
@@ -58,6 +71,9 @@ impl Report<'_> {
     pub(super) fn text(&self) -> String {
         let mut text = format!("# Fix of {}\n\n{}\n\n", inline_commands(&self.plan.review.told), self.reason);
         text.push_str(&format!("{}.\n\n", sentence(&plain(&self.verdict.sentence))));
+        if let Some(told) = unseen_told(self.files) {
+            text.push_str(&format!("{told}; the end of this report names them.\n\n"));
+        }
         self.result(&mut text);
         self.rounds(&mut text);
         self.table(&mut text);
@@ -82,6 +98,11 @@ impl Report<'_> {
             for note in self.notes {
                 text.push_str(&format!("- {}\n", sentence(&inline_commands(note))));
             }
+            text.push('\n');
+        }
+        let coverage = coverage(self.files);
+        if !coverage.is_empty() {
+            text.push_str(&coverage);
             text.push('\n');
         }
         self.files(&mut text);
@@ -124,7 +145,7 @@ impl Report<'_> {
             text.push_str(&format!("{why} Your work tree, index and branches are as they were.\n\n"));
             return;
         };
-        let begin = self.progress.begun.as_ref().map_or("", |(_, head)| short(head));
+        let begin = self.progress.begun.as_ref().map_or("", |(_, head)| head);
         text.push_str(&format!(
             "Branch `{branch}` at {} has {}. Nothing was pushed, and your work tree, index and other branches are as they \
              were.\n\n",
@@ -134,15 +155,15 @@ impl Report<'_> {
                 count => format!("{count} commits"),
             }
         ));
-        if self.plan.fix.uncommitted == TakeUncommitted::Yes {
-            text.push_str(&format!(
-                "Its first commit ({begin}) holds what you had not committed; picking the repairs leaves that out.\n\n"
-            ));
+        let kind = self.plan.fix.begins(begin);
+        if let Some(told) = branch_begin_told(kind) {
+            text.push_str(&format!("{told}\n\n"));
         }
-        text.push_str(&format!(
-            "```sh\ngit merge {branch}                 # take it\ngit cherry-pick {begin}..{branch}   # take the repairs only\n\
-             git branch -D {branch}             # drop it\n```\n\n"
-        ));
+        text.push_str("```sh\n");
+        for (line, what) in branch_commands(branch, begin, kind).iter().zip(BRANCH_COMMANDS_DO) {
+            text.push_str(&format!("{line}   # {what}\n"));
+        }
+        text.push_str("```\n\n");
     }
 
     fn rounds(&self, text: &mut String) {

@@ -12,7 +12,7 @@ use crate::config::{ResolvedModel, Target};
 use crate::engine::{Terms, WrittenTerms};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::review::{ReviewPlan, ReviewRequest, ReviewWork};
-use crate::session::{Event, Record};
+use crate::session::{BranchBegin, Event, Record};
 
 /// What a change is compared with, and from where it is repaired.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -174,6 +174,14 @@ impl FixPlan {
 }
 
 impl FixWork {
+    /// What the commit is that repairs begin at.
+    pub(super) fn begins(&self, begin: &str) -> BranchBegin {
+        match self.uncommitted {
+            TakeUncommitted::Yes if begin != self.head => BranchBegin::Uncommitted,
+            TakeUncommitted::Yes | TakeUncommitted::No => BranchBegin::CheckedOut,
+        }
+    }
+
     /// The checks of a result, in order.
     pub(super) fn checks(&self) -> Vec<(CheckKind, &[String])> {
         let both = [(CheckKind::Test, self.test.as_slice()), (CheckKind::Lint, self.lint.as_slice())];

@@ -1,22 +1,23 @@
 //! What is left of a fix, and what a person decides about it.
 
 use std::path::Path;
-use std::time::Duration;
 
 use jiff::Timestamp;
 use rand::CryptoRng;
 
-use super::decide::Response;
+use super::decide::{Ending, Response};
 use super::progress::Progress;
 use super::request::FixPlan;
-use super::run::{go_on, hashes_of};
+use super::run::{GIT_LIMIT, branch_of, go_on, hashes_of};
+use super::stop::StopReason;
+use super::store::Store;
 use crate::engine::{Context, Drifted, Outcome, ResumeOptions, show_last};
 use crate::error::{Error, Result};
 use crate::findings::{FindingRecord, Findings, LedgerRead};
 use crate::git::Git;
 use crate::pipeline::gate::ask_failed;
 use crate::pipeline::review::{Rest, check_failed};
-use crate::session::{Event, InnerKind, Record, Session, waiting};
+use crate::session::{Event, InnerKind, Record, Session, SessionState, waiting};
 
 /// How long one question to git may take.
 const GIT_LIMIT: Duration = Duration::from_secs(120);
@@ -46,6 +47,8 @@ pub struct LeftOfFix {
     plan: FixPlan,
     rest: Rest,
     is_over: bool,
+    /// Whether the branch is made, or none is wanted.
+    has_branch: bool,
     waits: Option<ToDecide>,
 }
 
@@ -76,7 +79,12 @@ impl LeftOfFix {
         let state = session.panel().status().state;
         Ok(Self {
             rest,
-            is_over: progress.stopped.is_some() && !state.is_active() && session.is_sealed(),
+            // One whose result could not be handed over has no verdict, or failed after it.
+            is_over: progress.stopped.is_some()
+                && records.iter().any(|record| matches!(record.event, Event::Verdict { .. }))
+                && state == SessionState::Completed
+                && session.is_sealed(),
+            has_branch: progress.published.is_some() || progress.stopped == Some(StopReason::Aborted),
             waits: ToDecide::of(records, &read_ledger(session)?),
             plan,
         })
@@ -98,6 +106,15 @@ impl LeftOfFix {
     #[must_use]
     pub const fn waits(&self) -> Option<&ToDecide> {
         self.waits.as_ref()
+    }
+
+    /// Fails, before anything is written, where the user's repository cannot take the result.
+    async fn check_branch(&self, session: &Session) -> Result<()> {
+        if self.has_branch {
+            return Ok(());
+        }
+        let source = Git::new(&self.plan.fix.root, GIT_LIMIT);
+        Store::check_branch(&source, &branch_of(session.id())).await
     }
 
     /// The root of the user's work tree.
@@ -151,6 +168,7 @@ pub async fn resume_fix<R: CryptoRng>(
     mut context: Context<'_>,
     rng: &mut R,
 ) -> Result<Outcome> {
+    left.check_branch(&session).await?;
     left.rest.take_up(&mut session, &mut context)?;
     let Rest { prompts, terms, failed, .. } = &left.rest;
     go_on(session, &left.plan, prompts, *terms, *failed, context, rng).await
@@ -178,6 +196,9 @@ pub async fn respond<R: CryptoRng>(
     rng: &mut R,
 ) -> Result<Outcome> {
     check_response(&session, response)?;
+    if response.end != Some(Ending::Abort) {
+        left.check_branch(&session).await?;
+    }
     let Context { services, control, observer, announce } = context;
     announce(session.layout().root(), None);
     control.serve(session.layout());

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use rand::CryptoRng;
 
 use super::afterwards::keep;
-use super::conclude::{Ended, finish};
+use super::conclude::{Ended, finish, held};
 use super::decide::Response;
 use super::look::Reviews;
 use super::place::Place;
@@ -38,7 +38,7 @@ use crate::session::{
 };
 
 /// How long one question to git in the user's repository may take.
-const GIT_LIMIT: Duration = Duration::from_secs(120);
+pub(super) const GIT_LIMIT: Duration = Duration::from_secs(120);
 
 /// Reviews a change and repairs what is found, in a session of its own.
 ///
@@ -49,6 +49,8 @@ pub async fn fix<R: CryptoRng>(request: FixRequest, context: Context<'_>, rng: &
     request.review.check_budget()?;
     let plan = FixPlan::of(&request, quorum);
     let Context { services, control, observer, announce } = context;
+    // The name that the branch will have is not known yet; what may be in its way is.
+    Store::check_branch(&Git::new(&plan.fix.root, GIT_LIMIT), &branch_of("fix")).await?;
     let review = request.review;
     let asked = asked_text(&plan.review).replacen("# Review of", "# Fix of", 1);
     let new = NewSession {
@@ -134,6 +136,11 @@ pub(super) async fn go_on<R: CryptoRng>(
     end(session, decision, text, problem, stop, services, observer)
 }
 
+/// The name of the branch that a fix comes to, in the session of this id.
+pub(super) fn branch_of(session: &str) -> String {
+    format!("team/{session}")
+}
+
 /// Records a step.
 pub(super) fn step(session: &mut Session, step: FixStep, point: Point, around: &mut Surroundings<'_>) -> Result<()> {
     record(session.panel_mut(), Event::Fix { step: Box::new(step) }, &mut *around.observer)?;
@@ -194,7 +201,7 @@ impl Fix<'_> {
         loop {
             let progress = Progress::of(session.panel().records());
             if let Some(reason) = progress.stopped {
-                return finish(self, session, &store, &place, reason, around).await.map(Some);
+                return finish(self, session, &store, &place, reason, &redactor, around).await.map(Some);
             }
             if let Some(waits) = waiting(session.panel().records()) {
                 return Ok(Some(waits_for(waits.question.text)));
@@ -213,7 +220,7 @@ impl Fix<'_> {
             // What was begun is ended before anything else is decided.
             let next = match begun_for(session, progress.next_round())? {
                 Some(chosen) => Next::Repair(chosen),
-                None => self.next(&progress, &findings, around)?,
+                None => self.next(session, &progress, &findings, around)?,
             };
             match next {
                 Next::Stop(reason) => self.stop(session, reason, around)?,
@@ -336,9 +343,15 @@ impl Fix<'_> {
     }
 
     /// What to do after a review.
-    fn next(&self, progress: &Progress, findings: &Findings, around: &Surroundings<'_>) -> Result<Next> {
+    fn next(
+        &self,
+        session: &Session,
+        progress: &Progress,
+        findings: &Findings,
+        around: &Surroundings<'_>,
+    ) -> Result<Next> {
         let plan = self.plan;
-        if progress.reviews.last().is_some_and(|review| review.usable < plan.review.quorum) {
+        if held(session, progress)?.is_some_and(|held| held.is_short(&plan.review)) {
             return Ok(Next::Stop(StopReason::Inconclusive));
         }
         let in_the_way: Vec<FindingId> = in_the_way(findings, plan.review.fail_on).into_iter().collect();
@@ -440,7 +453,8 @@ impl Turning<'_> {
         let is_enough = |attempts: &[AttemptEnd]| {
             matches!(attempts.last(), Some(AttemptEnd::Sound { .. })) || attempts.len() >= FixTurn::ATTEMPTS as usize
         };
-        while !is_enough(&attempts) {
+        let mut cancelled = false;
+        while !cancelled && !is_enough(&attempts) {
             let number = u32::try_from(attempts.len()).unwrap_or(u32::MAX).saturating_add(1);
             let trouble = attempts.last().map(|last| super::report::told(last).join("\n"));
             let watch = Watch::begin(around.services).await;
@@ -450,18 +464,21 @@ impl Turning<'_> {
                 None => None,
             };
             touched.iter().for_each(|what| around.observer.trouble(what));
-            match repaired {
+            let end = match repaired {
                 Repaired::Stopped => {
                     close(session, Place::panel(round), folder, around)?;
                     return Ok(false);
                 }
-                Repaired::Ended(end) => {
-                    attempts.push(end.clone());
-                    let attempted = FixStep::Attempted { round, attempt: number, end, touched };
-                    around.observer.enter(".");
-                    step(session, attempted, Point::FixAttempted, around)?;
+                Repaired::Ended(end) => end,
+                Repaired::Cancelled => {
+                    cancelled = true;
+                    AttemptEnd::Failed { why: "the fixer was cancelled".to_owned() }
                 }
-            }
+            };
+            attempts.push(end.clone());
+            let attempted = FixStep::Attempted { round, attempt: number, end, touched };
+            around.observer.enter(".");
+            step(session, attempted, Point::FixAttempted, around)?;
         }
         close(session, Place::panel(round), folder, around)?;
         match attempts.last() {
@@ -477,6 +494,7 @@ impl Turning<'_> {
                 step(session, committed, Point::FixCommitted, around)?;
             }
             _ => {
+                turn.keep_left().await?;
                 let is_nothing = attempts.iter().all(|end| matches!(end, AttemptEnd::Nothing));
                 let why = if is_nothing { GivenUp::Nothing } else { GivenUp::Refused };
                 step(session, FixStep::GivenUp { round, why }, Point::FixCommitted, around)?;

@@ -139,6 +139,21 @@ impl Store {
         }
     }
 
+    /// Moves a folder that [`Self::fresh`] filled with the files of `commit` to `aside`, or removes it where nothing in it
+    /// was changed: what somebody has done there is never thrown away.
+    pub(super) async fn put_aside(&self, folder: &Path, name: &str, commit: &CommitId, aside: &Path) -> Result<()> {
+        if !folder.is_dir() {
+            return Ok(());
+        }
+        let git = self.with_files(folder, name);
+        // What cannot be compared is kept as well.
+        let is_untouched = match git.list_again_as(commit).await {
+            Ok(()) => git.differing().await.is_ok_and(|differing| differing.is_empty()),
+            Err(_) => false,
+        };
+        if is_untouched { remove(folder) } else { Ok(fs::move_dir(folder, aside)?) }
+    }
+
     /// An empty list of this name.
     pub(super) fn forget(&self, name: &str) -> Result<()> {
         let index = self.index(name);
@@ -171,6 +186,34 @@ impl Store {
         let git = git.with_files(folder, &own.join("index"));
         git.list_as(commit).await.map_err(failed(doing))?;
         git.refresh().await.map_err(failed(doing))
+    }
+
+    /// Fails where the user's repository can get no branch of this name, as far as that is known before anybody is asked.
+    pub(crate) async fn check_branch(source: &Git, branch: &str) -> Result<()> {
+        let folder = source.folder().display().to_string();
+        let mut above = branch;
+        while let Some((parent, _)) = above.rsplit_once('/') {
+            above = parent;
+            if source.commit(&format!("refs/heads/{above}")).await.map_err(failed("look for the branch"))?.is_some() {
+                return Err(Error::usage(format!(
+                    "`{folder}` has a branch `{above}`, and beside it git can make no `{above}/...`, where the result is to be"
+                ))
+                .hint(format!("rename it: `git branch -m {above} OTHER`")));
+            }
+        }
+        for name in ["objects", "refs/heads"] {
+            let path = source.git_path(name).await.map_err(failed("look for the branch"))?;
+            match rustix::fs::access(&path, rustix::fs::Access::WRITE_OK) {
+                // Where it is missing, git keeps such things elsewhere.
+                Ok(()) | Err(rustix::io::Errno::NOENT) => {}
+                Err(error) => {
+                    return Err(Error::usage(format!("`{}` cannot be written to", path.display()))
+                        .with_source(std::io::Error::from(error))
+                        .hint("the result of a fix is a new branch: run it in a clone that you may write to"));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Gives the user's repository a branch of this name, which must be a new one.

@@ -10,7 +10,7 @@ use super::patch_reply::patch_in;
 use super::place::Place;
 use super::request::FixWork;
 use super::scope::Scope;
-use super::store::{Store, remove};
+use super::store::Store;
 use crate::config::{ResolvedModel, SessionReuse, Target};
 use crate::engine::{Panel, record, show_last, stopped_state};
 use crate::error::{Error, ErrorKind, Result};
@@ -25,7 +25,7 @@ use crate::pipeline::roles::{self, NextTurn};
 use crate::prompts::{PromptName, Prompts};
 use crate::runner::{Checks, Purpose, SlotJob, run_panel};
 use crate::secrets::Redactor;
-use crate::session::slot::SlotState;
+use crate::session::slot::{Reason, SlotState};
 use crate::session::{
     Admission, AttemptEnd, Event, NewInner, NewTurn, PanelFolder, Participant, Phase, Role, Session, SessionState, Turn,
 };
@@ -67,6 +67,8 @@ pub(super) enum Repaired {
     Stopped,
     /// It came to this.
     Ended(AttemptEnd),
+    /// A person cancelled the fixer, so it is not asked again.
+    Cancelled,
 }
 
 impl FixTurn<'_> {
@@ -199,6 +201,10 @@ impl FixTurn<'_> {
         fault::reach(Point::FixTurnOver);
         let reply = match ended {
             Asked::Stopped => return Ok(Repaired::Stopped),
+            Asked::Cancelled => {
+                folder.settle()?;
+                return Ok(Repaired::Cancelled);
+            }
             Asked::Failed(why) => {
                 folder.settle()?;
                 return Ok(Repaired::Ended(AttemptEnd::Failed { why }));
@@ -252,7 +258,7 @@ impl FixTurn<'_> {
         if state(folder) == Some(SlotState::Pending) {
             let worktree = self.place.worktree();
             if self.works_on_files() {
-                self.keep_left(&worktree).await?;
+                self.keep_left().await?;
                 self.store.fresh(&worktree, LIST, self.base).await?;
                 self.store.lend(&worktree, self.base).await?;
                 fault::reach(Point::FixFolder);
@@ -290,19 +296,16 @@ impl FixTurn<'_> {
         if around.control.stop().is_some() || matches!(entry.state, SlotState::Pending | SlotState::Running) {
             return Ok(Asked::Stopped);
         }
+        if entry.error.as_ref().is_some_and(|error| error.reason == Reason::Cancelled) {
+            return Ok(Asked::Cancelled);
+        }
         let detail = entry.error.as_ref().map(|error| error.detail.clone()).unwrap_or_default();
         Ok(Asked::Failed(format!("the fixer ended with {:?}: {detail}", entry.state)))
     }
 
-    /// What a killed attempt left in the folder is put aside, never thrown away.
-    async fn keep_left(&self, worktree: &Path) -> Result<()> {
-        if !worktree.is_dir() {
-            return Ok(());
-        }
-        let git = self.store.with_files(worktree, LIST);
-        // What cannot be compared is kept as well.
-        let is_untouched = git.differing().await.is_ok_and(|differing| differing.is_empty());
-        if is_untouched { remove(worktree) } else { Ok(fs::move_dir(worktree, &self.place.left(self.round))?) }
+    /// What an attempt left in the folder that came to nothing is put aside, never thrown away.
+    pub(super) async fn keep_left(&self) -> Result<()> {
+        put_aside(self.store, self.place, self.round, self.base).await
     }
 
     /// Looks at what was done, and has it checked.
@@ -387,10 +390,17 @@ pub(super) fn begun_for(session: &Session, round: u32) -> Result<Option<Vec<Find
     Ok(findings)
 }
 
+/// Keeps what the fixer has changed since `base` in the folder of round `round`.
+pub(super) async fn put_aside(store: &Store, place: &Place, round: u32, base: &CommitId) -> Result<()> {
+    store.put_aside(&place.worktree(), LIST, base, &place.left(round)).await
+}
+
 /// How asking ended.
 enum Asked {
     /// From outside.
     Stopped,
+    /// The fixer alone was cancelled.
+    Cancelled,
     /// Without a reply.
     Failed(String),
     /// With this one.

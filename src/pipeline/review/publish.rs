@@ -30,13 +30,13 @@ use crate::session::{
 pub(in crate::pipeline) const RENDERING: u32 = 2;
 
 /// A verdict on disk.
-pub(super) struct Published {
-    pub(super) decision: Decision,
-    pub(super) text: String,
+pub(in crate::pipeline) struct Published {
+    pub(in crate::pipeline) decision: Decision,
+    pub(in crate::pipeline) text: String,
 }
 
 /// The verdict that is on record. `None` where there is none.
-pub(super) fn published(session: &Session) -> Result<Option<Published>> {
+pub(in crate::pipeline) fn published(session: &Session) -> Result<Option<Published>> {
     let Some((verdict_json, verdict_md)) = on_record(session.panel().records()) else { return Ok(None) };
     let json = checked(&session.layout().verdict_json(), verdict_json)?;
     let text = checked(&session.layout().verdict_md(), verdict_md)?;

@@ -305,10 +305,19 @@ impl Further<'_> {
         let mut talks = spoken.again(folder, &slots, continuing)?;
         let replies = ask_in(&mut opened, &questions, &mut talks, &mut asking).await?;
         drop(questions);
-        for (slot, Reply { ballot, .. }) in replies {
-            // One that did not complete leaves what was said before, which cannot be read.
-            let Some((_, found)) = ballot else { continue };
-            take(slot, turn, found, bad, seats);
+        let is_stopped = asking.control.stop().is_some();
+        for (slot, Reply { ballot, state }) in replies {
+            match ballot {
+                Some((_, found)) => take(slot, turn, found, bad, seats),
+                // A person does not want it asked any more.
+                None if state == SlotState::Cancelled && !is_stopped => {
+                    bad.remove(&slot);
+                    let detail = "it was cancelled when it was asked once more".to_owned();
+                    seats.insert(slot, SeatEnd::Failed { state, reason: Some(Reason::Cancelled), detail });
+                }
+                // One that did not complete leaves what was said before, which cannot be read.
+                None => {}
+            }
         }
         let state = around.control.stop().map_or(SessionState::Completed, stopped_state);
         let status = opened.status().clone();

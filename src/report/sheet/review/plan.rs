@@ -44,15 +44,6 @@ pub(super) struct FixTerms {
     pub(super) test: Vec<String>,
     #[serde(default)]
     pub(super) lint: Vec<String>,
-    #[serde(default)]
-    pub(super) uncommitted: Option<String>,
-}
-
-impl FixTerms {
-    /// Whether what was not committed is repaired as well, in a first commit of its own.
-    pub(super) fn takes_uncommitted(&self) -> bool {
-        self.uncommitted.as_deref() == Some("yes")
-    }
 }
 
 impl Plan {

@@ -6,7 +6,7 @@ use super::plan::FixTerms;
 use crate::findings::Findings;
 use crate::report::fix_record::{FixBranch, FixRecord, FixRound};
 use crate::secrets::Redactor;
-use crate::session::{AttemptEnd, Event, FixStop, GivenUp, Record, shell_word};
+use crate::session::{AttemptEnd, Event, FixStop, GivenUp, Record, branch_begin_told, shell_word};
 
 /// The most lines that are told of one attempt.
 const MOST_LINES: usize = 20;
@@ -23,7 +23,7 @@ pub(super) fn of(
         Some(stop) => stop.sentence().to_owned(),
         None => format!("It ended for a reason that this version does not know: {word}."),
     });
-    let (result, commands) = result(fix, terms);
+    let (result, commands) = result(fix);
     let check = |what: &str, command: &[String]| {
         let words: Vec<String> = command.iter().map(|word| shell_word(word)).collect();
         (!command.is_empty()).then(|| redactor.text(&format!("{what}: {}", words.join(" "))))
@@ -49,7 +49,7 @@ pub(super) fn of(
 }
 
 /// What there is of a result, and what can be done with it.
-fn result(fix: &FixRecord, terms: &FixTerms) -> (String, Vec<(String, &'static str)>) {
+fn result(fix: &FixRecord) -> (String, Vec<(String, &'static str)>) {
     let count = match fix.commits() {
         0 => "no commit".to_owned(),
         1 => "one commit".to_owned(),
@@ -71,11 +71,7 @@ fn result(fix: &FixRecord, terms: &FixTerms) -> (String, Vec<(String, &'static s
         };
         return (told, Vec::new());
     };
-    let also = if terms.takes_uncommitted() {
-        " Its first commit holds what you had not committed; picking the repairs leaves that out."
-    } else {
-        ""
-    };
+    let also = branch_begin_told(fix.begins).map(|told| format!(" {told}")).unwrap_or_default();
     let told = format!(
         "Branch `{name}` at {} has {count}. Nothing was pushed, and your work tree, index and other branches are as they were.{also}",
         short(commit)
