@@ -213,6 +213,7 @@ impl Reviews<'_> {
             max_bytes: plan.fix.max_bytes,
             ignore: &plan.fix.ignore,
             section: "review",
+            sessions: &[],
             redactor: self.redactor,
         };
         let coverage = look_at_diff(git, (&from, tip), &files, &limits).await?;

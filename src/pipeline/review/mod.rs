@@ -7,6 +7,7 @@
 //! arguments. Owns `design.md` or `diff.patch`, `findings.jsonl`, `verdict.json`, `verdict.md` and `report.md` of the
 //! session, `workspace/`, and `consolidated.md` of each panel.
 
+mod files;
 mod ledger;
 mod outcome;
 mod pending;
