@@ -66,4 +66,4 @@ pub(crate) use run::{end, refuse_too_dear, stopped_state};
 pub(crate) use services::Panel;
 pub(crate) use shown::leak_scan;
 pub(crate) use verify::SNAPSHOT_RULE;
-pub(crate) use workspace::{MOST_BYTES, MOST_FILES, is_obeyed, publish_snapshot, take_selection};
+pub(crate) use workspace::{MOST_BYTES, MOST_FILES, is_obeyed, is_session, publish_snapshot, take_selection};

@@ -35,6 +35,13 @@ impl Git {
         })
     }
 
+    /// The path of everything that `commit` holds, in git's order. No file is looked at: a clone may lack them.
+    pub async fn paths_of(&self, commit: &CommitId) -> Result<Vec<RepoPath>, GitError> {
+        let words = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit.as_str()].map(OsStr::new);
+        let list = self.read(&words, LIST_BYTES).await?.whole("ls-tree", LIST_BYTES)?;
+        Ok(list.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(RepoPath::new).collect())
+    }
+
     /// The repository's list of files, which need not exist.
     pub async fn list_file(&self) -> Result<PathBuf, GitError> {
         let words = ["rev-parse", "--path-format=absolute", "--git-path", "index"].map(OsStr::new);

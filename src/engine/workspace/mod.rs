@@ -8,6 +8,6 @@ mod select;
 mod stand;
 
 pub use select::{LeftOut, Origin, Selection, WorkspaceRequest};
-pub(crate) use select::{MOST_BYTES, MOST_FILES, is_obeyed};
+pub(crate) use select::{MOST_BYTES, MOST_FILES, is_obeyed, is_session};
 pub(super) use stand::{Stand, ready};
 pub(crate) use stand::{publish_snapshot, take_selection};

@@ -212,7 +212,7 @@ fn git_error(folder: &Path, why: &dyn std::fmt::Display) -> Error {
 }
 
 /// Whether a session lies at `path`. A `manifest.json` alone is somebody else's.
-fn is_session(path: &Path) -> bool {
+pub(crate) fn is_session(path: &Path) -> bool {
     let layout = Layout::new(path);
     layout.meta().is_file() || layout.manifest().is_file() && layout.events().is_file()
 }

@@ -19,9 +19,6 @@ use crate::pipeline::gate::ask_failed;
 use crate::pipeline::review::{Rest, check_failed};
 use crate::session::{Event, InnerKind, Record, Session, SessionState, waiting};
 
-/// How long one question to git may take.
-const GIT_LIMIT: Duration = Duration::from_secs(120);
-
 /// What a fix waits for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToDecide {

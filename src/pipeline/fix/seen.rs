@@ -24,7 +24,8 @@ pub(super) async fn sent_of(
     if files.is_empty() {
         return Ok(None);
     }
-    let limits = Limits { max_bytes: plan.fix.max_bytes, ignore: &plan.fix.ignore, section: "review", redactor };
+    let limits =
+        Limits { max_bytes: plan.fix.max_bytes, ignore: &plan.fix.ignore, section: "review", sessions: &[], redactor };
     look_at_diff(git, (from, to), &files, &limits).await.map(Some)
 }
 

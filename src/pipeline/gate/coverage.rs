@@ -1,11 +1,14 @@
 //! What is sent of a change, and what is not, with the reason: the receipt covers every file.
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
 use globset::GlobSet;
 
 use super::base::ask_failed;
 use super::secret_files::{SecretFiles, exact_set};
 use crate::error::{Error, Result};
-use crate::git::{Change, ChangedFile, CommitId, Git, Patch};
+use crate::git::{Change, ChangedFile, CommitId, Git, Patch, RepoPath};
 use crate::report::ci::{ChangeWord, OmissionReason, SeenFile};
 use crate::secrets::Redactor;
 
@@ -23,6 +26,8 @@ pub(in crate::pipeline) struct Limits<'a> {
     pub(in crate::pipeline) max_bytes: u64,
     /// Patterns of files that nobody needs to look at.
     pub(in crate::pipeline) ignore: &'a [String],
+    /// Folders of sessions, relative to the root; those that a commit holds elsewhere are found there.
+    pub(in crate::pipeline) sessions: &'a [PathBuf],
     /// The section of settings that they are from.
     pub(in crate::pipeline) section: &'static str,
     /// Takes keys out of what is sent.
@@ -51,7 +56,12 @@ pub(in crate::pipeline) async fn look_at_diff(
     let secret = SecretFiles::new();
     let mut coverage = Coverage::default();
     let mut room = limits.max_bytes;
-    let named: Vec<_> = files.iter().map(|file| by_name(file, &ignored, limits, &secret)).collect();
+    // Of both sides: a session that was moved away or deleted shows what it held.
+    let paths = git.paths_of(to).await.map_err(ask_failed)?;
+    let all = paths.iter().chain(files.iter().flat_map(ChangedFile::paths));
+    let mut sessions = sessions_among(all);
+    sessions.extend(limits.sessions.iter().map(PathBuf::as_path));
+    let named: Vec<_> = files.iter().map(|file| by_name(file, &ignored, limits, &secret, &sessions)).collect();
     // Of the others nothing is read.
     let read = files.iter().zip(&named).filter(|(_, named)| named.is_none()).map(|(file, _)| file);
     let mut patches = git.patches(from, to, read, limits.max_bytes.max(SNIFFED));
@@ -88,16 +98,26 @@ pub(in crate::pipeline) async fn look_at_diff(
     Ok(coverage)
 }
 
+/// The folders among these files in which a session of `team` is.
+pub(in crate::pipeline) fn sessions_among<'a>(files: impl Iterator<Item = &'a RepoPath>) -> BTreeSet<&'a Path> {
+    let metas = files.filter(|path| path.name() == b"session-meta.json");
+    metas.filter_map(|path| path.as_path().parent()).filter(|folder| !folder.as_os_str().is_empty()).collect()
+}
+
 /// What a file's names and kind alone decide.
 fn by_name(
     file: &ChangedFile,
     ignored: &GlobSet,
     limits: &Limits<'_>,
     secret: &SecretFiles,
+    sessions: &BTreeSet<&Path>,
 ) -> Option<(OmissionReason, Option<String>)> {
     // A file that had such a name shows what it held, whatever it is called now.
     if let Some(pattern) = file.paths().find_map(|path| secret.matches(path)) {
         return Some((OmissionReason::Secret, Some(format!("by its name, `{pattern}`"))));
+    }
+    if file.paths().any(|path| path.as_path().ancestors().any(|part| sessions.contains(part))) {
+        return Some((OmissionReason::Session, None));
     }
     // Moved out of what nobody needs to look at, it is something to look at; moved into it too.
     if file.paths().all(|path| ignored.is_match(path.as_path())) {

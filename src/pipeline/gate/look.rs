@@ -65,7 +65,13 @@ async fn look_at_change(
         let why = format!("nothing changed between `{}` and `HEAD` ({})", revisions.base_name, revisions.head.short());
         return Ok(Looked::Unchanged(why));
     }
-    let limits = Limits { max_bytes: gate.max_bytes, ignore: &gate.ignore, section: "gate", redactor: place.redactor };
+    let limits = Limits {
+        max_bytes: gate.max_bytes,
+        ignore: &gate.ignore,
+        section: "gate",
+        sessions: &[],
+        redactor: place.redactor,
+    };
     let coverage = look_at_diff(place.git, (&revisions.merge_base, &revisions.head), changed, &limits).await?;
     facts.files.clone_from(&coverage.files);
     if !coverage.text.is_empty() {

@@ -20,7 +20,7 @@ mod trust;
 pub use base::{BaseSource, Revisions, ask_failed};
 pub use conclude::{Facts, concluded, needs_person, refused, unchanged};
 pub use coverage::Coverage;
-pub(super) use coverage::{Limits, look_at_diff};
+pub(super) use coverage::{Limits, look_at_diff, sessions_among};
 pub use head::{Head, HeadWatch};
 pub use look::{Looked, Place, look};
 pub use secret_files::SECRET_FILES;

@@ -8,6 +8,7 @@
 //! session, `workspace/`, and `consolidated.md` of each panel.
 
 mod again;
+mod files;
 mod ledger;
 mod outcome;
 mod pending;

@@ -3,7 +3,6 @@
 //! Files that hold keys by their name, those that programs obey where they start, and sessions are not in it. Owner of
 //! `workspace/` in a pipeline session.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fs::{self, FolderUse, ProcessFolder, Tree};
 use crate::git::{CommitId, Content, EntryKind, Git, RepoPath};
 use crate::ids::Sha256Hash;
-use crate::pipeline::gate::{SecretFiles, ask_failed};
+use crate::pipeline::gate::{SecretFiles, ask_failed, sessions_among};
 use crate::runner::{Control, Observer, Workspace};
 use crate::session::{Event, Session};
 
@@ -126,9 +125,7 @@ async fn write_commit(session: &Session, git: &Git, commit: &CommitId, services:
 
 /// The files of a commit that reviewers may see.
 fn shown_of(contents: &[Content], sessions: &[PathBuf]) -> Vec<RepoPath> {
-    let is_meta = |content: &&Content| content.path.name() == b"session-meta.json";
-    let single: BTreeSet<&Path> =
-        contents.iter().filter(is_meta).filter_map(|content| content.path.as_path().parent()).collect();
+    let single = sessions_among(contents.iter().map(|content| &content.path));
     let secret = SecretFiles::new();
     let is_shown = |content: &&Content| {
         let path = content.path.as_path();

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::files::files;
 use super::pending::{Pending, Uncommitted, inside};
 use super::subject::{Source, Subject, SubjectKind};
 use crate::config::Environment;
@@ -15,7 +16,7 @@ use crate::secrets::Redactor;
 use crate::session::InnerKind;
 
 /// How long one question to git may take.
-const GIT_LIMIT: Duration = Duration::from_secs(120);
+pub(super) const GIT_LIMIT: Duration = Duration::from_secs(120);
 
 /// What is to be reviewed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +69,7 @@ pub async fn look(look: &Look<'_>) -> Result<Subject> {
 }
 
 /// The repository that `folder` is in, asked at its root, and the root as a real path.
-async fn repository(folder: &Path) -> Result<Option<(Git, PathBuf)>> {
+pub(super) async fn repository(folder: &Path) -> Result<Option<(Git, PathBuf)>> {
     let root = match Git::new(folder, GIT_LIMIT).work_tree().await {
         Ok(root) => root,
         // Files can be reviewed without it.
@@ -112,7 +113,7 @@ async fn plan(look: &Look<'_>, file: &Path) -> Result<Subject> {
 
 /// The snapshot that goes with files that are reviewed as they lie there: the whole work tree that they are in; and where
 /// on a branch that is.
-async fn source_of(look: &Look<'_>) -> Result<(Source, Option<BranchPoint>)> {
+pub(super) async fn source_of(look: &Look<'_>) -> Result<(Source, Option<BranchPoint>)> {
     Ok(match repository(look.cwd).await? {
         Some((git, root)) => {
             let point = BranchPoint::of_head(&git, &root).await?;
@@ -122,93 +123,11 @@ async fn source_of(look: &Look<'_>) -> Result<(Source, Option<BranchPoint>)> {
     })
 }
 
-async fn files(look: &Look<'_>) -> Result<Subject> {
-    let mut named = Vec::new();
-    for path in look.paths {
-        collect(&look.cwd.join(path), &mut named)?;
-    }
-    named.sort();
-    named.dedup();
-    let (source, point) = source_of(look).await?;
-    let mut subject = Subject {
-        kind: SubjectKind::Files,
-        phase: InnerKind::ImplReview,
-        told: match look.paths {
-            [one] => format!("`{}` as it is", one.display()),
-            many => format!("{} files and folders as they are", many.len()),
-        },
-        base: None,
-        from: None,
-        head: None,
-        text: String::new(),
-        files: Vec::new(),
-        warnings: Vec::new(),
-        source,
-        point,
-    };
-    let secret = SecretFiles::new();
-    let ignored = crate::pipeline::gate::exact_set(look.ignore)
-        .map_err(|error| Error::config(format!("`review.ignore`: {error}")))?;
-    let mut room = look.max_bytes;
-    for path in named {
-        let shown = shown(look.cwd, &path);
-        let mut entry = seen(&shown, 0);
-        if let Some(pattern) = secret.matches(&RepoPath::new(shown.as_bytes())) {
-            entry.omitted = Some(OmissionReason::Secret);
-            entry.note = Some(format!("by its name, `{pattern}`"));
-        } else if ignored.is_match(&shown) {
-            entry.omitted = Some(OmissionReason::Ignored);
-        } else {
-            match text_of(look, &path, room)? {
-                Ok(text) => {
-                    let part = file_part(&shown, &text);
-                    room = room.saturating_sub(part.len() as u64);
-                    entry.sent_bytes = part.len() as u64;
-                    subject.text.push_str(&part);
-                }
-                Err(reason) => entry.omitted = Some(reason),
-            }
-        }
-        subject.files.push(entry);
-    }
-    refuse_nothing(&subject)?;
-    Ok(subject)
-}
-
-/// One file of several, under a line with its name. Lines are numbered: findings name them.
-fn file_part(shown: &str, text: &str) -> String {
-    let mut part = format!("==== {shown}\n");
-    for (index, line) in text.lines().enumerate() {
-        part.push_str(&format!("{:>5}  {line}\n", index + 1));
-    }
-    part
-}
-
-/// The files below `path`, hidden folders left out; links are not followed.
-fn collect(path: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
-    let metadata = fs_err::symlink_metadata(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Error::usage(format!("there is no file `{}`", path.display()))
-            .hint("name files or folders; to compare commits: `team review --diff RANGE`"),
-        _ => error.into(),
-    })?;
-    if metadata.is_dir() {
-        for entry in fs_err::read_dir(path)? {
-            let entry = entry?;
-            if !entry.file_name().as_encoded_bytes().starts_with(b".") {
-                collect(&entry.path(), found)?;
-            }
-        }
-    } else if metadata.is_file() {
-        found.push(path.to_owned());
-    }
-    Ok(())
-}
-
-fn shown(cwd: &Path, path: &Path) -> String {
+pub(super) fn shown(cwd: &Path, path: &Path) -> String {
     RepoPath::new(path.strip_prefix(cwd).unwrap_or(path).as_os_str().as_encoded_bytes()).to_string()
 }
 
-fn seen(path: &str, bytes: usize) -> SeenFile {
+pub(super) fn seen(path: &str, bytes: usize) -> SeenFile {
     SeenFile {
         path: path.to_owned(),
         old_path: None,
@@ -239,7 +158,7 @@ fn read_named(look: &Look<'_>, path: &Path, room: u64) -> Result<(String, String
 }
 
 /// A file's text without keys, or why it is not sent.
-fn text_of(look: &Look<'_>, path: &Path, room: u64) -> Result<Result<String, OmissionReason>> {
+pub(super) fn text_of(look: &Look<'_>, path: &Path, room: u64) -> Result<Result<String, OmissionReason>> {
     if fs_err::metadata(path)?.len() > room {
         return Ok(Err(OmissionReason::TooLarge));
     }
@@ -381,7 +300,13 @@ async fn sent(
     compared: &Compared,
     files: &[ChangedFile],
 ) -> Result<(String, Vec<SeenFile>)> {
-    let limits = Limits { max_bytes: look.max_bytes, ignore: look.ignore, section: "review", redactor: look.redactor };
+    let limits = Limits {
+        max_bytes: look.max_bytes,
+        ignore: look.ignore,
+        section: "review",
+        sessions: &inside(git.folder(), look.sessions),
+        redactor: look.redactor,
+    };
     let coverage = look_at_diff(git, (&compared.from, &compared.to), files, &limits).await?;
     if coverage.text.is_empty() {
         return Err(none_of(&coverage.files));
@@ -404,7 +329,7 @@ fn wanted_paths(look: &Look<'_>, root: &Path) -> Result<Vec<PathBuf>> {
     look.paths.iter().map(inside).collect()
 }
 
-fn refuse_nothing(subject: &Subject) -> Result<()> {
+pub(super) fn refuse_nothing(subject: &Subject) -> Result<()> {
     if subject.text.is_empty() { Err(none_of(&subject.files)) } else { Ok(()) }
 }
 

@@ -204,6 +204,8 @@ pub enum OmissionReason {
     TooLarge,
     /// It is another repository.
     Submodule,
+    /// It is in a session of `team`, which says who wrote what.
+    Session,
 }
 
 impl OmissionReason {
@@ -216,6 +218,7 @@ impl OmissionReason {
             Self::Binary => "no text",
             Self::TooLarge => "too large for `max_bytes`",
             Self::Submodule => "another repository, of which only a commit is named here",
+            Self::Session => "in a session of `team`: never sent",
         }
     }
 }

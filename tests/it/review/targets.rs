@@ -130,3 +130,52 @@ fn a_callers_folder_has_a_place_for_each_kind_of_review() {
     let (_, err) = finish(&env, &["review", "--plan", "plan.md", "--session-path", "../out"], 2);
     assert!(err.contains("not inside the current directory"), "{err}");
 }
+
+/// What the reviewers of the newest session below `folder` were asked, and its verdict.
+fn newest(env: &TestEnv, folder: &str) -> (String, String) {
+    let entries = std::fs::read_dir(env.path(folder)).unwrap();
+    let newest = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).max().unwrap();
+    let text = |file: &str| std::fs::read_to_string(newest.join(file)).unwrap();
+    (text("reviews/impl-review/input.md"), text("verdict.md"))
+}
+
+#[test]
+fn sessions_and_what_git_ignores_are_not_sent_with_a_folder() {
+    let repo = Repo::with(&content());
+    repo.env.write("out/made.txt", "made by a build\n");
+    repo.env.write("src/new.rs", "fn new() {}\n");
+    repo.review(&[], 0);
+    let session = repo.session();
+    // Somebody keeps what comes of it at the root, beside what is reviewed.
+    let asked = |options: &[&str]| {
+        let folder = format!("kept/{}", options.join("-").replace(['/', '.'], "-"));
+        let (_, err) = repo.review(&[options, &["--sessions-dir", &folder]].concat(), 0);
+        (newest(&repo.env, &folder).0, err)
+    };
+    let (sent, err) = asked(&["."]);
+    assert!(err.contains("ai-docs") && err.contains("sessions of `team` are never sent"), "{err}");
+    assert!(err.contains("files that git ignores are left out"), "{err}");
+    assert!(sent.contains("==== src/sum.rs") && sent.contains("==== src/new.rs"), "{sent}");
+    assert!(!sent.contains("manifest.json") && !sent.contains("made by a build"), "{sent}");
+    // Named by itself it is meant.
+    for named in ["out/made.txt", "out"] {
+        let (sent, err) = asked(&[named]);
+        assert!(sent.contains("made by a build") && !err.contains("git ignores"), "{sent}{err}");
+    }
+    let inside = session.path("input.md");
+    let (_, err) = repo.review(&[inside.to_str().unwrap()], 2);
+    assert!(err.contains("where a session of `team` is"), "{err}");
+}
+
+#[test]
+fn a_session_that_git_tracks_is_not_sent_with_a_change() {
+    let repo = Repo::with(&content());
+    repo.review(&[], 0);
+    let session = repo.session();
+    repo.git(&["add", "-f", session.dir().to_str().unwrap()]);
+    repo.git(&["commit", "-q", "-m", "a session"]);
+    repo.review(&["--sessions-dir", "elsewhere"], 0);
+    let (asked, told) = newest(&repo.env, "elsewhere");
+    assert!(asked.contains("+++ b/src/sum.rs") && !asked.contains("+++ b/ai-docs"), "{asked}");
+    assert!(told.contains("manifest.json") && told.contains("in a session of `team`: never sent"), "{told}");
+}
