@@ -76,9 +76,9 @@ A server of the Model Context Protocol on standard input and output, for revisio
 
   {\"mcpServers\": {\"team\": {\"command\": \"team\", \"args\": [\"mcp\"]}}}
 
-`team init --skill` writes this for the agents that are found here, and a skill. The server works in the folder that it is started
-in. Its tool `team` has a `mode`, which is what this command line calls a command; `team_review`, `team_fix` and `team_respond`
-are commands of their own. Standard output is the protocol and nothing else. When the client is gone, what it started is stopped cleanly, except
+`team init --skill` writes this for the agents that are found here, and a skill. The server works in the folder that it is started \
+in. Its tool `team` has a `mode`, which is what this command line calls a command; `team_review`, `team_fix` and `team_respond` \
+are commands of their own. Standard output is the protocol and nothing else. When the client is gone, what it started is stopped cleanly, except \
 what it asked to have detached.";
 
 /// Blind multi-model panels: one prompt to many models, judged without knowing who wrote what

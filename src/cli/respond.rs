@@ -1,6 +1,7 @@
 //! `team respond`: what a person decides about a fix that waits, or about findings of a session that has ended. And a fix
 //! that goes on after it was cut off, which may wait for such a decision.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use super::panel::{Prepared, conclude, conclude_silently, show_outcome};
 use super::resume::{pace, prepare_again};
 use crate::engine::{self, Outcome, ResumeOptions};
 use crate::error::{Error, ExitCode, Result};
+use crate::findings::FindingId;
 use crate::git::Git;
 use crate::pipeline::fix::{self, Ending, LeftOfFix, Response, check_response, decide_afterwards, finished_fix};
 use crate::pipeline::gate::ask_failed;
@@ -219,6 +221,12 @@ async fn person(folder: &Path, context: &Context) -> Option<String> {
     named.map(|name| crate::report::without_controls(&name).chars().take(100).collect())
 }
 
+/// What was named, in that order; named twice it is one.
+fn each_once(named: &[FindingId]) -> Vec<FindingId> {
+    let mut seen = BTreeSet::new();
+    named.iter().copied().filter(|id| seen.insert(*id)).collect()
+}
+
 fn response(args: &RespondArgs) -> Response {
     let RespondArgs { fix, decline, reopen, add, approve, skip, abort, note, .. } = args;
     let end = match (approve, skip, abort) {
@@ -227,6 +235,6 @@ fn response(args: &RespondArgs) -> Response {
         (.., true) => Some(Ending::Abort),
         _ => None,
     };
-    let (fix, decline, reopen) = (fix.clone(), decline.clone(), reopen.clone());
+    let [fix, decline, reopen] = [fix, decline, reopen].map(|named| each_once(named));
     Response { fix, decline, reopen, add: add.clone(), end, note: note.clone(), ..Response::default() }
 }

@@ -3,6 +3,8 @@
 //! Everything foreign stands between fences that nobody who wrote it can close, as data; texts never pass through the
 //! template engine. What does not fit a bound is left out with words that say so.
 
+use std::collections::BTreeSet;
+
 use minijinja::{Value, context};
 
 use super::contain::{anonymous, harmless, listed};
@@ -190,6 +192,8 @@ pub struct FindingVotePrompt<'a> {
     pub findings: &'a [(FindingId, &'a Finding)],
     /// What it sees, under which names.
     pub assignment: &'a FindingAssignment,
+    /// Those of an earlier round that the change is said to mend.
+    pub claimed: &'a BTreeSet<FindingId>,
     /// What people decided to leave, the newest first.
     pub declined: &'a [DeclinedFinding<'a>],
     /// How it is asked to vote.
@@ -201,6 +205,10 @@ pub struct FindingVotePrompt<'a> {
     /// The reply that lacks votes, where the judge is asked once more.
     pub reply: Option<&'a str>,
 }
+
+/// What a judge is told of a finding that a repair is said to mend: the text of it is of before.
+const CLAIMED: &str = "Found earlier, as below. The change that is shown is said to mend it, and that is what you judge: REJECT if it \
+                       is mended, SUSTAIN if any of it is still so, wherever it stands now.\n";
 
 /// The text that one judge of findings receives, or receives once more for what its reply lacks.
 ///
@@ -215,7 +223,8 @@ pub fn finding_vote_prompt(prompts: &Prompts, ask: &FindingVotePrompt<'_>) -> Re
         let given = ask.findings.iter().find(|(given, _)| given == id);
         let (_, finding) = given.ok_or(PromptError::NoFinding(id.to_string()))?;
         let text = fenced(nonce, &anonymous(finding, *judge, ask.copy));
-        let mut part = format!("### Finding {alias}\n{text}");
+        let claim = if ask.claimed.contains(id) { CLAIMED } else { "" };
+        let mut part = format!("### Finding {alias}\n{claim}{text}");
         if let Some(excerpt) = ask.excerpts.of_finding(*id).filter(|_| ask.artefact.sight == Sight::Prompt) {
             let excerpt = fenced(nonce, &harmless(excerpt));
             part.push_str(&format!("\n\nWhat stands at the place that it names:\n{excerpt}"));

@@ -10,6 +10,9 @@ use crate::ids::SlotId;
 use crate::report::ci::SeenFile;
 use crate::verdict::{inline_commands, inline_markdown as inline};
 
+/// What stands for a model that is not named yet.
+const UNNAMED: &str = "named at the end";
+
 /// The most characters of a text of a model.
 const TEXT: usize = 4000;
 /// The most characters of a name.
@@ -43,8 +46,8 @@ pub struct Consolidated<'a> {
 pub struct Reviewer {
     /// Its seat.
     pub id: SlotId,
-    /// Its model.
-    pub model: String,
+    /// Its model; `None` where names come later.
+    pub model: Option<String>,
     /// How it ended.
     pub outcome: ReviewOutcome,
 }
@@ -68,8 +71,8 @@ pub enum ReviewOutcome {
 pub struct FindingJudge {
     /// Its id in the vote.
     pub id: SlotId,
-    /// Its model.
-    pub model: String,
+    /// Its model; `None` where names come later.
+    pub model: Option<String>,
     /// What it said.
     pub ballot: FindingBallot,
 }
@@ -192,7 +195,8 @@ impl Consolidated<'_> {
         }
         let mut lines = Vec::new();
         for judge in self.judges {
-            let name = format!("Judge {} ({})", judge.id, inline(&judge.model, NAME));
+            let model = judge.model.as_ref().map(|model| format!(" ({})", inline(model, NAME))).unwrap_or_default();
+            let name = format!("Judge {}{model}", judge.id);
             if let Some(vote) = judge.ballot.votes.iter().find(|vote| vote.finding == record.id) {
                 let confidence = vote.confidence.map(|number| format!(" ({number}/10)")).unwrap_or_default();
                 let said = match vote.verdict {
@@ -217,6 +221,7 @@ impl Consolidated<'_> {
     fn push_who(&self, out: &mut String, records: &[&FindingRecord]) {
         out.push_str("\n## Who found what\n\n| Seat | Model | Found | Sustained | Rejected |\n| :--- | :--- | :--- | ---: | ---: |\n");
         for reviewer in self.reviewers {
+            let model = reviewer.model.as_ref().map_or_else(|| UNNAMED.to_owned(), |model| inline(model, NAME));
             let raised: Vec<&&FindingRecord> =
                 records.iter().filter(|record| record.raisers().contains(&reviewer.id)).collect();
             let of = |states: &[FindingState]| raised.iter().filter(|record| states.contains(&record.state)).count();
@@ -228,14 +233,14 @@ impl Consolidated<'_> {
                 }
             };
             if let ReviewOutcome::Failed(_) = &reviewer.outcome {
-                out.push_str(&format!("| {} | {} | {found} | - | - |\n", reviewer.id, inline(&reviewer.model, NAME)));
+                out.push_str(&format!("| {} | {} | {found} | - | - |\n", reviewer.id, model));
                 continue;
             }
             let sustained = of(&[FindingState::Sustained, FindingState::FixClaimed, FindingState::Verified]);
             out.push_str(&format!(
                 "| {} | {} | {found} | {sustained} | {} |\n",
                 reviewer.id,
-                inline(&reviewer.model, NAME),
+                model,
                 of(&[FindingState::Rejected])
             ));
         }
@@ -353,7 +358,7 @@ mod tests {
 
     fn judge(number: u16, votes: Vec<FindingCast>, missing: Vec<FindingMissing>) -> FindingJudge {
         let ballot = FindingBallot { votes, missing, notes: Vec::new() };
-        FindingJudge { id: slot(number), model: format!("model-{number}"), ballot }
+        FindingJudge { id: slot(number), model: Some(format!("model-{number}")), ballot }
     }
 
     fn document(findings: &Findings, reviewers: &[Reviewer], judges: &[FindingJudge], files: &[SeenFile]) -> String {
@@ -374,7 +379,7 @@ mod tests {
     }
 
     fn reviewer(number: u16, outcome: ReviewOutcome) -> Reviewer {
-        Reviewer { id: slot(number), model: format!("model_{number}"), outcome }
+        Reviewer { id: slot(number), model: Some(format!("model_{number}")), outcome }
     }
 
     #[test]
@@ -468,11 +473,11 @@ mod tests {
             .apply(&LedgerEntry::Declined { finding: id, round: 1, note: Remark::new(HOSTILE), before: None })
             .unwrap();
         let judges = [FindingJudge {
-            model: HOSTILE.to_owned(),
+            model: Some(HOSTILE.to_owned()),
             ..judge(1, vec![cast(id, FindingVote::Ask, HOSTILE)], Vec::new())
         }];
         let reviewers =
-            [Reviewer { model: HOSTILE.to_owned(), ..reviewer(1, ReviewOutcome::Failed(HOSTILE.to_owned())) }];
+            [Reviewer { model: Some(HOSTILE.to_owned()), ..reviewer(1, ReviewOutcome::Failed(HOSTILE.to_owned())) }];
         let files = [SeenFile {
             path: HOSTILE.to_owned(),
             old_path: None,

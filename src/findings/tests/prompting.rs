@@ -133,7 +133,9 @@ fn the_example_in_the_prompt_is_one_that_is_read_without_a_note() {
     let prompts = Prompts::embedded().unwrap();
     let ask = ReviewPrompt { artefact: artefact(ReviewPhase::Plan, "x", &[]), open: &[], declined: &[] };
     let prompt = review_prompt(&prompts, &ask, &nonce()).unwrap();
-    let read = read_findings(&prompt).unwrap();
+    let own = prompt.replace("The last page is never shown", "The first page is never shown");
+    assert_ne!(own, prompt);
+    let read = read_findings(&own).unwrap();
     assert_eq!((read.findings.len(), read.notes.len()), (1, 0), "{read:?}");
     for word in Severity::ALL.map(Severity::as_str).into_iter().chain(Action::ALL.map(Action::as_str)) {
         assert!(prompt.contains(&format!("{word}: ")) || prompt.contains(&format!("{word}. ")), "{word}");
@@ -151,7 +153,7 @@ fn long_lists_are_cut_and_say_so() {
     let prompt = review_prompt(&prompts, &ask, &nonce()).unwrap();
     assert!(
         prompt.contains("[... 30 more are left out here ...]")
-            && prompt.contains("[... 66 more are left out here ...]"),
+            && prompt.contains("[... 67 more are left out here ...]"),
         "{prompt}"
     );
     assert!(prompt.len() < 250_000, "{}", prompt.len());
@@ -187,13 +189,15 @@ fn a_judge_sees_the_findings_it_is_assigned_under_its_names_and_nobody_elses() {
     let lines = "4\n".repeat(3) + &text;
     let placed = Finding { file: Some("src/a.rs".to_owned()), lines: Lines::new(2, 2), ..found.clone() };
     let excerpts = Excerpts::of([(ids[0], &placed)], "", |_| Some(lines.clone()));
+    let claimed = [assignment.shown[1].0].into();
     let forms = [(BallotForm::Blocks, "Write your 2 blocks now"), (BallotForm::Json, "Reply now, with exactly")];
     // Asked for the first time, and once more for what the reply lacks.
     for ((form, last), reply) in forms.into_iter().flat_map(|form| [(form, None), (form, Some(text.as_str()))]) {
         let ask = FindingVotePrompt {
-            artefact: artefact(ReviewPhase::Change, &text, &[]),
+            artefact: Artefact { sight: Sight::Prompt, ..artefact(ReviewPhase::Change, &text, &[]) },
             findings: &findings,
             assignment: &assignment,
+            claimed: &claimed,
             declined: &[DeclinedFinding { id: Some(ids[0]), finding: &other, note: Some(&text) }],
             form,
             copy: CopyRules { scan: &scan, leaks: Leaks::Mask },
@@ -209,6 +213,9 @@ fn a_judge_sees_the_findings_it_is_assigned_under_its_names_and_nobody_elses() {
             assert_eq!(prompt.matches(&format!("\n### Finding {alias}\n")).count(), 1, "{prompt}");
         }
         assert!(ours.trim_end().lines().last().unwrap().starts_with(last), "{ours}");
+        let mended =
+            format!("\n### Finding {alias}\nFound earlier, as below. The change that is shown is said to mend it");
+        assert!(prompt.contains(&mended) && prompt.matches("said to mend it").count() == 1, "{prompt}");
         assert_eq!(prompt.matches("\n==== src/a.rs, lines 1 to ").count(), 1, "{prompt}");
         let claimed = prompt.split("The findings:").nth(1).unwrap().split("What stands at the place").next().unwrap();
         assert!(claimed.contains("I am [model]") && !claimed.contains("I am Claude"), "{claimed}");
@@ -220,6 +227,7 @@ fn a_judge_sees_the_findings_it_is_assigned_under_its_names_and_nobody_elses() {
         artefact: artefact(ReviewPhase::Plan, "x", &[]),
         findings: &findings[..1],
         assignment: &assignment,
+        claimed: &claimed,
         declined: &[],
         form: BallotForm::Blocks,
         copy: CopyRules { scan: &scan, leaks: Leaks::Mask },

@@ -4,7 +4,7 @@ use super::decide::Response;
 use super::look::certifiers;
 use super::place::Place;
 use super::progress::Progress;
-use super::report::{Report, mended, unseen_told};
+use super::report::{Report, mended, said_of, unseen_told};
 use super::run::{Fix, branch_of, step};
 use super::seen::seen;
 use super::stop::StopReason;
@@ -14,14 +14,14 @@ use crate::config::ResolvedModel;
 use crate::engine::{Decision, Outcome, record, total};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::fault::{self, Point};
-use crate::findings::{LedgerRead, MissingSeats, ReviewResult, decide_review};
+use crate::findings::{Findings, LedgerRead, MissingSeats, ReviewResult, decide_review};
 use crate::fs;
 use crate::ids::{FormatVersion, Sha256Hash};
 use crate::pipeline::declines;
-use crate::pipeline::review::{RENDERING, ReviewWork, Surroundings, open_ledger, published, spent};
+use crate::pipeline::review::{RENDERING, ROUND, ReviewWork, Surroundings, open_ledger, published, spent};
 use crate::pipeline::roles;
 use crate::secrets::Redactor;
-use crate::session::{Event, FixStep, Layout, Phase, Record, ReviewExtent, Session};
+use crate::session::{Event, FixStep, Layout, PanelFolder, Phase, Record, ReviewExtent, Session};
 
 /// How it ended, and what is printed.
 pub(super) struct Ended {
@@ -74,6 +74,7 @@ pub(super) async fn finish(
     notes.extend(declines::told(&findings, &plan.review.declined));
     let decisions: Vec<String> = session.panel().records().iter().filter_map(decided).collect();
     let spent = spent(&total(session));
+    let members = members(session, &progress)?;
     let conversations = roles::told(session)?;
     let report = Report {
         session: session.id(),
@@ -83,13 +84,14 @@ pub(super) async fn finish(
         verdict: &verdict,
         reason,
         decisions: &decisions,
+        members: &members,
         conversations: &conversations,
         notes: &notes,
         files: &files,
         spent: &spent,
     };
     let text = around.services.open_scrub().text_for(None, &report.text());
-    let (sentence, code) = amounts_to(reason, &verdict, &progress, mended(&findings));
+    let (sentence, code) = amounts_to(reason, &verdict, &progress, &findings);
     if !session.panel().records().iter().any(|record| matches!(record.event, Event::Verdict { .. })) {
         let panel = held.map_or_else(String::new, |held| held.folder);
         write(session, ReviewResult { version: FormatVersion::CURRENT, panel, verdict }, &text, around)?;
@@ -148,6 +150,28 @@ pub(super) fn held(session: &Session, progress: &Progress) -> Result<Option<Held
     Ok(None)
 }
 
+/// Who took part in each panel, by the ids that they had in it. Names come with the end.
+fn members(session: &Session, progress: &Progress) -> Result<Vec<String>> {
+    let listed = |folder: &PanelFolder| {
+        let members = folder.manifest().models.iter();
+        members.map(|(slot, member)| format!("{slot} {}", member.model)).collect::<Vec<_>>().join(", ")
+    };
+    let mut lines = Vec::new();
+    for review in &progress.reviews {
+        let panel = Place::review(review.number);
+        if !session.panel().has_inner(panel)? {
+            continue;
+        }
+        let folder = session.panel().enter_inner(panel)?;
+        let judges =
+            folder.enter_round(ROUND)?.map(|judges| format!("; judges {}", listed(&judges))).unwrap_or_default();
+        lines.push(format!("review {}: reviewers {}{judges}", review.number, listed(&folder)));
+    }
+    let fixer = session.panel().manifest().cast.as_ref().and_then(|cast| cast.fixer.as_ref());
+    lines.extend(fixer.map(|fixer| format!("fixer: {}", fixer.name)));
+    Ok(lines)
+}
+
 /// Puts aside what the fixer had done in a round that was not ended, and removes the folders that are left.
 async fn clear(session: &Session, progress: &Progress, store: &Store, place: &Place) -> Result<()> {
     let is_begun = |round: &u32| session.panel().has_inner(Place::panel(*round)).unwrap_or(false);
@@ -169,7 +193,7 @@ pub fn finished_fix(session: &Session) -> Result<Outcome> {
     let progress = Progress::of(session.panel().records());
     let (Decision::Reviewed(verdict), Some(reason)) = (before.decision, progress.stopped) else { return Err(lacks()) };
     let findings = LedgerRead::read(&session.layout().ledger()).map(|read| read.findings).unwrap_or_default();
-    let (sentence, code) = amounts_to(reason, &verdict, &progress, mended(&findings));
+    let (sentence, code) = amounts_to(reason, &verdict, &progress, &findings);
     let decision = Decision::Fix { sentence, code };
     Ok(Outcome { layout: session.layout().clone(), decision, verdict: Some(before.text), stop: None })
 }
@@ -187,18 +211,19 @@ fn amounts_to(
     reason: StopReason,
     verdict: &crate::findings::ReviewVerdict,
     progress: &Progress,
-    mended: usize,
+    findings: &Findings,
 ) -> (String, ExitCode) {
     let code = match reason {
         StopReason::Approved => ExitCode::DONE,
         StopReason::Aborted => ExitCode::NO_DECISION,
         _ => verdict.decision.exit_code(),
     };
-    let result = match (&progress.published, mended) {
+    let result = match (&progress.published, mended(findings)) {
+        (Some((branch, _)), 1) => format!("1 finding mended, on branch `{branch}`"),
         (Some((branch, _)), mended) => format!("{mended} findings mended, on branch `{branch}`"),
         (None, _) => "no repair".to_owned(),
     };
-    (format!("{} {result}; {}", reason.sentence(), verdict.sentence), code)
+    (format!("{} {result}; {}", reason.sentence(), said_of(verdict, findings)), code)
 }
 
 /// Writes the verdict and the report, and puts them on record.

@@ -24,6 +24,8 @@ pub(super) struct Report<'a> {
     pub(super) reason: StopReason,
     /// What people decided, in order, in words.
     pub(super) decisions: &'a [String],
+    /// Who reviewed, voted and repaired: a line for each panel.
+    pub(super) members: &'a [String],
     /// How the conversations went: a line for each seat, with its own.
     pub(super) conversations: &'a [(String, Vec<String>)],
     /// What a reader should know besides.
@@ -70,7 +72,7 @@ impl Report<'_> {
     /// The text.
     pub(super) fn text(&self) -> String {
         let mut text = format!("# Fix of {}\n\n{}\n\n", inline_commands(&self.plan.review.told), self.reason);
-        text.push_str(&format!("{}.\n\n", sentence(&plain(&self.verdict.sentence))));
+        text.push_str(&format!("{}.\n\n", sentence(&plain(&said_of(self.verdict, self.findings)))));
         if let Some(told) = unseen_told(self.files) {
             text.push_str(&format!("{told}; the end of this report names them.\n\n"));
         }
@@ -83,6 +85,11 @@ impl Report<'_> {
             for decision in self.decisions {
                 text.push_str(&format!("- {}\n", plain(decision)));
             }
+            text.push('\n');
+        }
+        if !self.members.is_empty() {
+            text.push_str("## Who took part\n\n");
+            self.members.iter().for_each(|line| text.push_str(&format!("- {}\n", plain(line))));
             text.push('\n');
         }
         if !self.conversations.is_empty() {
@@ -298,7 +305,14 @@ pub(super) fn page(called: &str, why: Asked, ids: &[FindingId], findings: &Findi
     text
 }
 
-/// Findings that were mended, for the sentence at the end.
+/// The sentence of the verdict. It rests on what is open, and what was mended or declined was found all the same.
+pub(super) fn said_of(verdict: &ReviewVerdict, findings: &Findings) -> String {
+    let is_none_open = verdict.findings.is_empty() && findings.iter().next().is_some();
+    let told = if is_none_open { "nothing that was found is open" } else { "nothing was found" };
+    verdict.sentence.replacen("nothing was found", told, 1)
+}
+
+/// How many findings are mended.
 pub(super) fn mended(findings: &Findings) -> usize {
     findings.iter().filter(|record| record.state == FindingState::Verified).count()
 }

@@ -47,4 +47,4 @@ pub(super) use talks::{Round as TalkRound, Talks};
 pub use target::{Look, Target, look};
 pub(super) use texts::{Texts, declined, omitted, unusable};
 pub(super) use told::spent;
-pub(super) use votes::sees_files;
+pub(super) use votes::{ROUND, sees_files};

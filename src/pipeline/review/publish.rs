@@ -88,9 +88,14 @@ pub(in crate::pipeline) fn consolidate(
     let findings = LedgerRead::read(&session.layout().ledger())?.findings;
     let usable = round.seats.values().filter(|seat| seat.read().is_some()).count();
     let verdict = decide_review(findings.judged(), work.fail_on, work.seats(round.seats.len(), usable));
-    let reviewers = reviewers(&round.seats, round.folder.manifest());
+    let mut reviewers = reviewers(&round.seats, round.folder.manifest());
     let judged = round.folder.enter_round(ROUND)?;
-    let judges = judges(&round.votes, judged.as_ref().map(PanelFolder::manifest));
+    let mut judges = judges(&round.votes, judged.as_ref().map(PanelFolder::manifest));
+    // A fix goes on after this: who is who is told when it has ended.
+    if around.kind == SessionKind::Fix {
+        reviewers.iter_mut().for_each(|reviewer| reviewer.model = None);
+        judges.iter_mut().for_each(|judge| judge.model = None);
+    }
     // Whether a gate's panel saw all of the change weighs more than what it made of it.
     let (mut first, given) = match around.kind {
         SessionKind::Gate => (work.notes.clone(), Vec::new()),
@@ -195,7 +200,7 @@ fn reviewers(seats: &BTreeMap<SlotId, SeatEnd>, manifest: &Manifest) -> Vec<Revi
             ReviewOutcome::Failed(if detail.is_empty() { reason } else { format!("{reason}: {detail}") })
         }
     };
-    let name = |slot: &SlotId| manifest.member(*slot).map(|member| member.model.clone()).unwrap_or_default();
+    let name = |slot: &SlotId| manifest.member(*slot).map(|member| member.model.clone());
     seats.iter().map(|(slot, seat)| Reviewer { id: *slot, model: name(slot), outcome: outcome(seat) }).collect()
 }
 
@@ -209,11 +214,7 @@ const fn how_read(turn: Turn) -> &'static str {
 
 fn judges(votes: &FindingVotes, manifest: Option<&Manifest>) -> Vec<FindingJudge> {
     let name = |slot: SlotId| manifest.and_then(|manifest| manifest.member(slot)).map(|member| member.model.clone());
-    let judge = |judge: &JudgeOnFindings| FindingJudge {
-        id: judge.id,
-        model: name(judge.id).unwrap_or_default(),
-        ballot: judge.said(),
-    };
+    let judge = |judge: &JudgeOnFindings| FindingJudge { id: judge.id, model: name(judge.id), ballot: judge.said() };
     votes.judges.iter().map(judge).collect()
 }
 

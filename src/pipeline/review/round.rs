@@ -179,7 +179,7 @@ pub(in crate::pipeline) async fn hold_round(
     } else if around.control.stop().is_some() {
         (FindingVotes::none(size, &findings), Vote::OutOfTime)
     } else {
-        let voters = Voters { named: *judges, own: *own };
+        let voters = Voters { named: *judges, own: *own, claimed };
         match hold_vote(&mut folder, &findings, &voters, texts, around, failed).await? {
             Some(votes) => (votes, Vote::Held),
             None => return Ok(RoundOutcome::Stopped(Box::new(folder))),

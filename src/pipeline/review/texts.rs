@@ -1,6 +1,6 @@
 //! The texts that reviewers and judges of a round are sent.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -27,6 +27,8 @@ pub(super) struct Disputed<'a> {
     pub(super) findings: &'a [Identified],
     /// What stands at the places that they name, for judges that cannot look there themselves.
     pub(super) excerpts: Excerpts,
+    /// Those that what is reviewed is said to mend.
+    pub(super) claimed: BTreeSet<FindingId>,
 }
 
 impl<'a> Disputed<'a> {
@@ -34,6 +36,7 @@ impl<'a> Disputed<'a> {
     /// of it goes to others' models, so `redactor` takes keys out of it.
     pub(super) fn new(
         findings: &'a [Identified],
+        claimed: &[Identified],
         artefact: &Artefact<'_>,
         workspace: Option<&Workspace>,
         redactor: &Redactor,
@@ -45,7 +48,7 @@ impl<'a> Disputed<'a> {
             }
             None => Excerpts::default(),
         };
-        Self { findings, excerpts }
+        Self { findings, excerpts, claimed: claimed.iter().map(|found| found.id).collect() }
     }
 }
 
@@ -142,10 +145,19 @@ impl<'a> Texts<'a> {
         let copy = CopyRules { scan: &self.scan, leaks: self.leaks };
         let reply = reply.map(String::from_utf8_lossy);
         let reply = reply.as_deref();
-        let excerpts = &about.excerpts;
+        let (excerpts, claimed) = (&about.excerpts, &about.claimed);
         let declined = self.declined;
-        let ask =
-            FindingVotePrompt { artefact, findings: &findings, assignment, declined, form, copy, excerpts, reply };
+        let ask = FindingVotePrompt {
+            artefact,
+            findings: &findings,
+            assignment,
+            claimed,
+            declined,
+            form,
+            copy,
+            excerpts,
+            reply,
+        };
         finding_vote_prompt(self.prompts, &ask).map_err(|error| unusable(&error))
     }
 }

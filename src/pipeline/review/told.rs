@@ -96,7 +96,8 @@ pub(super) fn report(
             }
             (ReviewOutcome::Found { count, .. }, _) => format!("{count} found"),
         };
-        writeln!(text, "| {} | {} | {how} |", reviewer.id, inline(&reviewer.model, TEXT)).ok();
+        writeln!(text, "| {} | {} | {how} |", reviewer.id, inline(reviewer.model.as_deref().unwrap_or_default(), TEXT))
+            .ok();
     }
     if !told.conversations.is_empty() {
         writeln!(text, "\n## Conversations\n").ok();

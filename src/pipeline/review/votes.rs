@@ -76,6 +76,8 @@ pub(super) struct Voters<'a> {
     pub(super) named: Option<&'a [ResolvedModel]>,
     /// Whose findings are kept from whom, besides those that a judge raised itself.
     pub(super) own: OwnAnswers,
+    /// The findings that what is reviewed is said to mend.
+    pub(super) claimed: &'a [Identified],
 }
 
 /// Has the findings voted on, in a round inside of `folder`. Goes on where one that was begun was left. `None` where it
@@ -121,7 +123,8 @@ pub(super) async fn hold_vote(
     let judges = seated_judges(round.manifest(), &panel, bench);
     let chance = Chance::of(round.manifest());
     let workspace = around.workspace.clone();
-    let about = Disputed::new(findings, &texts.artefact, workspace.as_deref(), &around.services.redactor());
+    let about =
+        Disputed::new(findings, voters.claimed, &texts.artefact, workspace.as_deref(), &around.services.redactor());
     let mut questions = Vec::new();
     for judge in &judges {
         let shown = shown_to(judge, findings, &panel, voters.own);

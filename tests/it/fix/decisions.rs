@@ -21,6 +21,12 @@ fn a_finding_that_asks_for_a_person_is_not_touched_before_that_person_says_so() 
     let status: serde_json::Value = serde_json::from_str(&status).unwrap();
     assert_eq!(status["turn"], serde_json::json!({ "actor": "person", "number": 1, "certifies": false }));
     assert!(!session.dir().join("fixes").exists());
+    // Nobody is named before it is over.
+    let told = session.text("reviews/impl-review/consolidated.md");
+    let is_named = ["ra", "rb", "rc"]
+        .iter()
+        .any(|name| told.contains(&format!("| {name} |")) || told.contains(&format!("({name})")));
+    assert!(!is_named && told.contains("| named at the end |") && told.contains("- Judge 01 sustains"), "{told}");
     let other = repo.env.home().join("other").display().to_string();
     repo.git(&["init", "-q", &other]);
     // Asked again it shows the same, and does nothing; neither does a look at it without an answer.
@@ -54,6 +60,10 @@ fn a_finding_that_asks_for_a_person_is_not_touched_before_that_person_says_so() 
     assert_eq!(repo.git(&["show", &format!("{branch}:src/sum.rs")]), MENDED.trim_end());
     assert_eq!(repo.states()["F01"], "verified");
     assert!(repo.report().contains("repair F01: keep the name"), "{}", repo.report());
+    assert!(repo.report().contains("## Who took part\n\n- review 1: reviewers 01 r"), "{}", repo.report());
+    assert!(repo.report().contains("\n- fixer: fixer\n"), "{}", repo.report());
+    let asked = session.text("reviews/impl-review-2/judging/prompt-01.md");
+    assert!(asked.contains("The change that is shown is said to mend it"), "{asked}");
     assert_eq!(repo.session().json("session-meta.json")["status"], "completed");
     let (_, err) = repo.team(&["respond", "latest", "--skip"], 2);
     assert!(err.contains("has ended, and waits for no decision"), "{err}");

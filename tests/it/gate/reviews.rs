@@ -58,7 +58,7 @@ fn a_gate_that_reviews_has_one_result_for_each_sustained_finding_and_is_the_sess
     assert_eq!(session.json("session-meta.json")["type"], "gate");
     assert_eq!(session.events()[0]["kind"], "gate");
     let verdict = session.text("verdict.md");
-    let first = verdict.find("this is about commit").unwrap();
+    let first = verdict.find("This is about commit").unwrap();
     assert!(first < verdict.find("## Sustained").unwrap(), "{verdict}");
     let (listed, _) = finish(&repo.env, &["list"], 0);
     assert!(listed.contains("gate-topic-"), "{listed}");
@@ -86,7 +86,7 @@ fn the_kind_the_bar_and_the_reviewers_are_those_of_the_base_whatever_the_branch_
         assert_eq!((&report["kind"], &report["outcome"]), (&"review".into(), &"rejected".into()), "{report:#}");
         assert_eq!(report["settingsChanged"], serde_json::json!(["team.toml"]));
         let verdict = repo.env.session().text("verdict.md");
-        assert!(verdict.contains("the branch changes `team.toml`"), "{verdict}");
+        assert!(verdict.contains("The branch changes `team.toml`"), "{verdict}");
         std::fs::remove_dir_all(repo.env.path("ai-docs")).unwrap();
     }
     // The base's own bar holds, and that of the command line before it.
