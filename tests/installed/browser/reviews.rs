@@ -45,7 +45,7 @@ fn reviewed() -> TestEnv {
     let long = "a-reviewer-whose-name-in-the-settings-is-longer-than-sixty-characters";
     let env = TestEnv::new();
     // In a file: on its command line they would be words by which the reviewer could name itself.
-    let steps = format!("@{}", env.write("steps", &format!("{}\nweigh sustain\n", finds(&findings))).display());
+    let steps = format!("@{}", env.write("steps", format!("{}\nweigh sustain\n", finds(&findings))).display());
     let config = TeamToml::new()
         .agent("kiwi", &[&steps])
         .agent(long, &[&finds(&[]), "weigh sustain"])
