@@ -193,25 +193,34 @@ pub(super) async fn respond(args: &RespondArgs, context: &Context) -> Result<Exi
     after(&outcome, &called, &terms, context).await
 }
 
+/// So often is looked at a session that others take up and let go.
+const LOOKS: usize = 5;
+
 /// Whether nothing goes on in it or waits any more, so that its findings can only be decided about for later runs.
 ///
 /// # Errors
 /// It is no review and no fix; or it has not ended, and waits for nobody.
 fn has_ended(layout: &Layout) -> Result<bool> {
-    let View { meta, status, owner, .. } = View::read(layout.clone())?;
-    let id = &meta.session_id;
-    if !matches!(meta.kind, SessionKind::Fix | SessionKind::Review) {
-        return Err(Error::usage(format!("`{id}` is neither a fix nor a review, so there is nothing to decide in it"))
+    // Somebody else may be at work in it, and let go of it between two looks: what is read then is of neither.
+    for _ in 0..LOOKS {
+        let View { meta, status, owner, .. } = View::read(layout.clone())?;
+        let id = &meta.session_id;
+        if !matches!(meta.kind, SessionKind::Fix | SessionKind::Review) {
+            return Err(Error::usage(format!(
+                "`{id}` is neither a fix nor a review, so there is nothing to decide in it"
+            ))
             .hint("`team list` names the sessions"));
+        }
+        match status.state {
+            // Whoever owns it is named by the lock.
+            _ if owner.is_some() => drop(Session::open(layout.clone())?),
+            SessionState::AwaitingDecision => return Ok(false),
+            SessionState::Completed => return Ok(true),
+            _ => {}
+        }
     }
-    match status.state {
-        SessionState::AwaitingDecision => Ok(false),
-        SessionState::Completed => Ok(true),
-        // Whoever owns it is named by the lock.
-        _ if owner.is_some() => Session::open(layout.clone()).map(|_| true).map_err(Into::into),
-        _ => Err(Error::usage(format!("`{id}` waits for no decision: it was cut off or stopped before its end"))
-            .hint("`team resume` goes on with it, and then it may wait for one")),
-    }
+    Err(Error::usage(format!("`{}` waits for no decision: it was cut off or stopped before its end", layout.name()))
+        .hint("`team resume` goes on with it, and then it may wait for one"))
 }
 
 /// Who decides, as git calls that person, else as the system does.
