@@ -79,7 +79,7 @@ fn a_review_of_a_hundred_findings_is_read_filtered_and_printed_and_nothing_of_th
     browser.value("document.querySelector('#finding-filters input[value=low]').click()");
     assert_eq!(browser.value(shown), 22);
     assert_eq!(browser.value("document.getElementById('finding-count').textContent"), "22 of 100 shown");
-    browser.value("(() => { const find = document.getElementById('find'); find.value = 'NUMBER 7 '; find.dispatchEvent(new Event('input', { bubbles: true })); })()");
+    browser.value("(() => { const find = document.getElementById('find'); find.value = 'PART7.RS'; find.dispatchEvent(new Event('input', { bubbles: true })); })()");
     assert_eq!(browser.value(shown), 1);
     browser.value("document.getElementById('open-findings').click()");
     assert_eq!(browser.value("document.querySelectorAll('article.finding > details[open]').length"), 1);
