@@ -8,7 +8,7 @@ use super::ink::{Ink, Look};
 use super::picture::{at_work_and_waiting, members};
 use crate::ids::SlotId;
 use crate::runner::Observer;
-use crate::session::slot::{Activity, SlotState};
+use crate::session::slot::{Activity, HAS_NO_CONVERSATIONS, SlotState};
 use crate::session::{Event, InnerKind, Phase, Record, SlotEnd, Status, Turn};
 
 /// How long it may be quiet before a heartbeat.
@@ -191,7 +191,8 @@ fn ending(end: &SlotEnd, took: Option<u64>, ink: Ink) -> String {
         // Which setting would say which of the models this is.
         text.push_str(" (asked without a setting that its provider does not take)");
     }
-    if let Some(why) = end.turn.as_ref().and_then(|turn| turn.why.as_deref()) {
+    let why = end.turn.as_ref().and_then(|turn| turn.why.as_deref());
+    if let Some(why) = why.filter(|why| *why != HAS_NO_CONVERSATIONS) {
         text.push_str(&format!(" (not in its own conversation: {})", first_line(why)));
     }
     if let Some(error) = &end.error {

@@ -7,7 +7,7 @@ use super::drive::Driven;
 use crate::ids::Sha256Hash;
 use crate::model::{ModelIdentity, ResolvedModel, Target};
 use crate::session::Kept;
-use crate::session::slot::{Reason, Spent, TurnMode, TypedError};
+use crate::session::slot::{HAS_NO_CONVERSATIONS, Reason, Spent, TurnMode, TypedError};
 use crate::slots::agents::{ConversationId, Files, Talk, keeps_conversations};
 use crate::slots::http::Exchange;
 
@@ -119,9 +119,7 @@ impl Continuation {
         match &model.target {
             Target::Http { .. } | Target::Local { .. } => Way::GoOn(said, None),
             Target::Replay { .. } => anew("a recording goes on with no conversation"),
-            Target::Process { .. } if !keeps_conversations(&model.target) => {
-                anew("its program cannot be told to go on with a conversation")
-            }
+            Target::Process { .. } if !keeps_conversations(&model.target) => anew(HAS_NO_CONVERSATIONS),
             Target::Process { agent, .. } => match &said.kept.id {
                 None => {
                     let lost = said.kept.lost.as_deref();

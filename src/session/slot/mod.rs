@@ -18,4 +18,4 @@ pub use outcome::{Activity, Output, StopReason, StreamEnd, TypedError, Usage};
 pub use reason::Reason;
 pub use state::{SlotMove, SlotState, TransitionError, transition};
 pub use tokens::SealedUsage;
-pub use turn::{TurnEnd, TurnMode};
+pub use turn::{HAS_NO_CONVERSATIONS, TurnEnd, TurnMode};

@@ -19,6 +19,9 @@ pub enum TurnMode {
     Replaced,
 }
 
+/// Why a turn is taken anew by a program that has no conversations: nothing went wrong there, and it is so each time.
+pub const HAS_NO_CONVERSATIONS: &str = "its program cannot be told to go on with a conversation";
+
 /// How a slot's turn of a conversation was taken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

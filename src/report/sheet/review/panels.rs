@@ -123,7 +123,7 @@ impl<'a> Panels<'a> {
         for review in &self.reviews {
             for (id, entry) in review.seats() {
                 let raised: Vec<&FindingRecord> =
-                    findings.iter().filter(|record| is_raised_by(record, &review.folder, id)).collect();
+                    findings.iter().filter(|record| review.is_raised_by(record, id)).collect();
                 let of = |states: &[FindingState]| {
                     decided.then(|| raised.iter().filter(|record| states.contains(&record.state)).count())
                 };
@@ -169,12 +169,17 @@ impl<'a> Panels<'a> {
     }
 }
 
-/// Whether a seat of the review in `folder` is among those that last raised a finding.
-fn is_raised_by(record: &FindingRecord, folder: &str, seat: SlotId) -> bool {
-    matches!(&record.raised_by, Witness::Panel { folder: own, slots } if own == folder && slots.contains(&seat))
-}
-
 impl Review<'_> {
+    /// Whether this seat raised a finding in this review. The finding itself knows the last review only.
+    fn is_raised_by(&self, record: &FindingRecord, seat: SlotId) -> bool {
+        match self.ballots.as_ref().and_then(|ballots| ballots.raised.get(&record.id)) {
+            Some(slots) => slots.contains(&seat),
+            None => {
+                matches!(&record.raised_by, Witness::Panel { folder, slots } if *folder == self.folder && slots.contains(&seat))
+            }
+        }
+    }
+
     fn seats(&self) -> Vec<(SlotId, &SlotStatus)> {
         let entries = self.reviewers.first().map(|part| part.status.models.iter());
         entries.into_iter().flatten().map(|(id, entry)| (*id, entry)).collect()
