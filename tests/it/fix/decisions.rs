@@ -26,7 +26,7 @@ fn a_finding_that_asks_for_a_person_is_not_touched_before_that_person_says_so() 
     let is_named = ["ra", "rb", "rc"]
         .iter()
         .any(|name| told.contains(&format!("| {name} |")) || told.contains(&format!("({name})")));
-    assert!(!is_named && told.contains("| named at the end |") && told.contains("- Judge 01 sustains"), "{told}");
+    assert!(!is_named && told.contains("| named at the end |") && told.contains(" sustains ("), "{told}");
     let other = repo.env.home().join("other").display().to_string();
     repo.git(&["init", "-q", &other]);
     // Asked again it shows the same, and does nothing; neither does a look at it without an answer.
