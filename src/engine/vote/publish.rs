@@ -10,9 +10,8 @@ use crate::engine::publish::{check, failed_seats, isolation_told, panel_notes, r
 use crate::engine::record::record;
 use crate::engine::run::Work;
 use crate::engine::services::Services;
+use crate::engine::verdict_files::{VerdictFiles, give_verdict};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fault::{self, Point};
-use crate::fs;
 use crate::ids::{Sha256Hash, SlotId};
 use crate::runner::Observer;
 use crate::session::slot::SlotState;
@@ -82,21 +81,8 @@ pub(super) fn publish(
     // What a member wrote is quoted; a secret that it saw must not be.
     let text = render_task(&verdict, &told.names(), &told.context(work.notes.clone()));
     let text = services.open_scrub().text_for(None, &text);
-    fs::replace(&session.layout().verdict_json(), &json)?;
-    fault::reach(Point::VerdictJson);
-    fs::replace(&session.layout().verdict_md(), text.as_bytes())?;
-    fault::reach(Point::VerdictText);
-    session.name_models();
-    let event = Event::Verdict {
-        votes: None,
-        verdict_json: Sha256Hash::of(&json),
-        verdict_md: Sha256Hash::of(text.as_bytes()),
-        rendering: Some(TASK_RENDERING),
-        usage: usage_by_slot(session.panel().manifest(), session.panel().records()),
-    };
-    record(session.panel_mut(), event, observer)?;
-    session.panel_mut().settle()?;
-    fault::reach(Point::SessionVerdict);
+    let usage = usage_by_slot(session.panel().manifest(), session.panel().records());
+    give_verdict(session, VerdictFiles { json: &json, text: &text, rendering: TASK_RENDERING, usage }, observer)?;
     session.finish_phase(Phase::Verdict);
     let decision = voted(verdict, session.panel().manifest(), work.strict);
     Ok(Published { decision, text })

@@ -15,13 +15,12 @@ use crate::engine::{Decision, Outcome, record, total};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::fault::{self, Point};
 use crate::findings::{Findings, LedgerRead, MissingSeats, ReviewResult, decide_review};
-use crate::fs;
-use crate::ids::{FormatVersion, Sha256Hash};
+use crate::ids::FormatVersion;
 use crate::pipeline::declines;
-use crate::pipeline::review::{RENDERING, ROUND, ReviewWork, Surroundings, open_ledger, published, spent};
+use crate::pipeline::review::{ROUND, ReviewWork, Surroundings, open_ledger, published, put_out, spent};
 use crate::pipeline::roles;
 use crate::secrets::Redactor;
-use crate::session::{Event, FixStep, Layout, PanelFolder, Phase, Record, ReviewExtent, Session};
+use crate::session::{Event, FixStep, PanelFolder, Phase, Record, ReviewExtent, Session};
 
 /// How it ended, and what is printed.
 pub(super) struct Ended {
@@ -230,27 +229,7 @@ fn amounts_to(
 fn write(session: &mut Session, result: ReviewResult, report: &str, around: &mut Surroundings<'_>) -> Result<()> {
     around.observer.enter(".");
     record(session.panel_mut(), Event::PhaseStarted { phase: Phase::Report }, &mut *around.observer)?;
-    fs::replace(&session.layout().report(), report.as_bytes())?;
-    let written = Event::FileWritten { file: Layout::REPORT.to_owned(), sha256: Sha256Hash::of(report.as_bytes()) };
-    record(session.panel_mut(), written, &mut *around.observer)?;
-    let mut json = serde_json::to_vec_pretty(&result).map_err(|error| Error::internal(error.to_string()))?;
-    json.push(b'\n');
-    let text = report.to_owned();
-    fs::replace(&session.layout().verdict_json(), &json)?;
-    fault::reach(Point::VerdictJson);
-    fs::replace(&session.layout().verdict_md(), text.as_bytes())?;
-    fault::reach(Point::VerdictText);
-    session.name_models();
-    let event = Event::Verdict {
-        votes: None,
-        verdict_json: Sha256Hash::of(&json),
-        verdict_md: Sha256Hash::of(text.as_bytes()),
-        rendering: Some(RENDERING),
-        usage: std::collections::BTreeMap::new(),
-    };
-    record(session.panel_mut(), event, &mut *around.observer)?;
-    session.panel_mut().settle()?;
-    fault::reach(Point::SessionVerdict);
+    put_out(session, &result, report, report, around)?;
     let phases = Progress::of(session.panel().records()).phases();
     phases.into_iter().chain([Phase::Report]).for_each(|phase| session.finish_phase(phase));
     Ok(())

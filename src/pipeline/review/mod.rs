@@ -32,7 +32,7 @@ pub(super) use ledger::{grow, open as open_ledger};
 pub(super) use outcome::{about, empty, not_done, was_stopped};
 pub use outcome::{found, not_held, reported};
 pub use pending::Uncommitted;
-pub(super) use publish::{RENDERING, consolidate, published};
+pub(super) use publish::{consolidate, published, put_out};
 pub use request::ReviewRequest;
 pub(super) use request::{ReviewPlan, ReviewWork};
 pub use rest::Rest;

@@ -10,7 +10,9 @@ use super::round::{RoundEnd, Surroundings, Vote};
 use super::seats::SeatEnd;
 use super::told::{Told, report, trailer};
 use super::votes::{ROUND, write_once};
-use crate::engine::{Decision, isolation_told, panel_notes, record, record_notes, remarks, show_last, total};
+use crate::engine::{
+    Decision, VerdictFiles, give_verdict, isolation_told, panel_notes, record, record_notes, remarks, show_last, total,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fault::{self, Point};
 use crate::findings::{
@@ -27,7 +29,7 @@ use crate::session::{
 };
 
 /// The number of the wording of `verdict.md`.
-pub(in crate::pipeline) const RENDERING: u32 = 2;
+const RENDERING: u32 = 2;
 
 /// A verdict on disk.
 pub(in crate::pipeline) struct Published {
@@ -158,28 +160,26 @@ pub(super) fn publish(
     let account = redactor.text(&account);
     let text = told + &trailer(&facts);
     let result = ReviewResult { version: FormatVersion::CURRENT, panel: place, verdict };
-    let mut json = serde_json::to_vec_pretty(&result).map_err(|error| Error::internal(error.to_string()))?;
-    json.push(b'\n');
-    fs::replace(&session.layout().report(), account.as_bytes())?;
-    let written = Event::FileWritten { file: Layout::REPORT.to_owned(), sha256: Sha256Hash::of(account.as_bytes()) };
-    record(session.panel_mut(), written, &mut *around.observer)?;
-    fs::replace(&session.layout().verdict_json(), &json)?;
-    fault::reach(Point::VerdictJson);
-    fs::replace(&session.layout().verdict_md(), text.as_bytes())?;
-    fault::reach(Point::VerdictText);
-    session.name_models();
-    let event = Event::Verdict {
-        votes: None,
-        verdict_json: Sha256Hash::of(&json),
-        verdict_md: Sha256Hash::of(text.as_bytes()),
-        rendering: Some(RENDERING),
-        usage: BTreeMap::new(),
-    };
-    record(session.panel_mut(), event, &mut *around.observer)?;
-    session.panel_mut().settle()?;
-    fault::reach(Point::SessionVerdict);
+    put_out(session, &result, &account, &text, around)?;
     [Phase::Review, Phase::Vote, Phase::Report].into_iter().for_each(|phase| session.finish_phase(phase));
     Ok(Published { decision: Decision::Reviewed(Box::new(result.verdict)), text })
+}
+
+/// Writes the report and the verdict of a session of the pipeline, and puts them on record.
+pub(in crate::pipeline) fn put_out(
+    session: &mut Session,
+    result: &ReviewResult,
+    report: &str,
+    text: &str,
+    around: &mut Surroundings<'_>,
+) -> Result<()> {
+    let mut json = serde_json::to_vec_pretty(result).map_err(|error| Error::internal(error.to_string()))?;
+    json.push(b'\n');
+    fs::replace(&session.layout().report(), report.as_bytes())?;
+    let written = Event::FileWritten { file: Layout::REPORT.to_owned(), sha256: Sha256Hash::of(report.as_bytes()) };
+    record(session.panel_mut(), written, &mut *around.observer)?;
+    let files = VerdictFiles { json: &json, text, rendering: RENDERING, usage: BTreeMap::new() };
+    give_verdict(session, files, &mut *around.observer)
 }
 
 fn reviewers(seats: &BTreeMap<SlotId, SeatEnd>, manifest: &Manifest) -> Vec<Reviewer> {
